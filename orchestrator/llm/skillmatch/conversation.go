@@ -1,0 +1,117 @@
+package skillmatch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"airlock/orchestrator/llm"
+)
+
+// codePrefix begins every script of ours; the JSON string of the path follows.
+const codePrefix = "return await require("
+
+// execution is the input of the tool execute_code.
+type execution struct {
+	Language string `json:"language"`
+	Code     string `json:"code"`
+}
+
+// callOf makes the call that runs the skill at path. JSON text is JavaScript too.
+func callOf(path, task string, input map[string]any, seen int) (llm.Call, error) {
+	full := maps.Clone(input)
+	if full == nil {
+		full = map[string]any{}
+	}
+	full["task"] = task
+	quoted, err := compactJSON(path)
+	if err != nil {
+		return llm.Call{}, err
+	}
+	parameters, err := compactJSON(full)
+	if err != nil {
+		return llm.Call{}, err
+	}
+	arguments, err := compactJSON(execution{Language: "javascript", Code: codePrefix + quoted + ")(" + parameters + ")"})
+	return llm.Call{ID: fmt.Sprintf("skill_%d", seen), Name: "execute_code", Arguments: arguments}, err
+}
+
+// compactJSON leaves <, > and & as they are, for people who read the transcript.
+func compactJSON(v any) (string, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// taskText is the last text of the user.
+func taskText(messages []llm.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Role != llm.User {
+			continue
+		}
+		for _, part := range slices.Backward(m.Parts) {
+			if text, ok := part.(llm.Text); ok {
+				return text.Text.String()
+			}
+		}
+	}
+	return ""
+}
+
+// lastResult is the tool's result that the last message brings, if any.
+func lastResult(messages []llm.Message) (llm.ToolResult, bool) {
+	if len(messages) == 0 {
+		return llm.ToolResult{}, false
+	}
+	for _, part := range slices.Backward(messages[len(messages)-1].Parts) {
+		if result, ok := part.(llm.ToolResult); ok {
+			return result, true
+		}
+	}
+	return llm.ToolResult{}, false
+}
+
+// calledPath is the path of the skill that the call of this id ran, "" if that
+// call was not one of ours.
+func calledPath(messages []llm.Message, id string) string {
+	for _, m := range slices.Backward(messages) {
+		for _, part := range m.Parts {
+			if use, ok := part.(llm.ToolUse); ok && use.ID == id {
+				return requiredPath(use.Arguments.String())
+			}
+		}
+	}
+	return ""
+}
+
+func requiredPath(arguments string) string {
+	var run execution
+	if json.Unmarshal([]byte(arguments), &run) != nil {
+		return ""
+	}
+	rest, ours := strings.CutPrefix(run.Code, codePrefix)
+	if !ours {
+		return ""
+	}
+	var path string
+	if json.NewDecoder(strings.NewReader(rest)).Decode(&path) != nil {
+		return ""
+	}
+	return path
+}
+
+// nameOf is the name of the skill at path; a skill that is not listed any more is
+// called by its path.
+func nameOf(skills []llm.Skill, path string) string {
+	for _, s := range skills {
+		if s.Path == path {
+			return s.Name.String()
+		}
+	}
+	return path
+}

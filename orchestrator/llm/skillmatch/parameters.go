@@ -1,0 +1,109 @@
+package skillmatch
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parameters reads from a task what a skill may want to know; the package's
+// comment lists the keys. What is not told is not there.
+func Parameters(task string, now time.Time) map[string]any {
+	input := map[string]any{}
+	rest := takeNames(task, input)
+	rest = takeLimit(rest, input)
+	rest = takePeriod(rest, now, input)
+	takeGrouping(rest, input)
+	return input
+}
+
+var quotes = []*regexp.Regexp{
+	regexp.MustCompile(`"([^"\n]{1,100})"`),
+	regexp.MustCompile(`“([^”\n]{1,100})”`),
+	regexp.MustCompile("`([^`\n]{1,100})`"),
+	// Apostrophes within and after words do not quote.
+	regexp.MustCompile(`(?:^|[\s(])'([^'\n]{1,100})'(?:$|[\s).,;:!?])`),
+}
+
+// takeNames moves what stands in quotes from the text to the input.
+func takeNames(text string, input map[string]any) string {
+	var names []string
+	for _, quote := range quotes {
+		text = quote.ReplaceAllStringFunc(text, func(match string) string {
+			names = append(names, quote.FindStringSubmatch(match)[1])
+			return " "
+		})
+	}
+	if names != nil {
+		input["names"] = names
+	}
+	return text
+}
+
+const (
+	count       = `(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|fifty|hundred)`
+	superlative = `(?:top|best|biggest|largest|highest|most|worst|lowest|smallest|bottom)`
+)
+
+// limits are tried in turn. A unit of time after the number makes it a period.
+var limits = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(?:` + superlative + `|first)[\s-]+` + count + `\b(\s+(?:days?|weeks?|months?|quarters?|years?)\b)?`),
+	regexp.MustCompile(`(?i)\b` + count + `\s+` + superlative + `\b()`),
+	regexp.MustCompile(`(?i)\blimit(?:ed)?(?:\s+(?:it\s+)?to)?\s+` + count + `\b()`),
+}
+
+var numbers = map[string]int{
+	"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+	"ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20, "fifty": 50, "hundred": 100,
+}
+
+// number reads digits or a word that count matches.
+func number(s string) int {
+	if n, ok := numbers[strings.ToLower(s)]; ok {
+		return n
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// takeLimit moves the number of things wanted from the text to the input.
+func takeLimit(text string, input map[string]any) string {
+	for _, limit := range limits {
+		at := limit.FindStringSubmatchIndex(text)
+		if at == nil || at[4] < at[5] {
+			continue
+		}
+		if n := number(text[at[2]:at[3]]); n > 0 {
+			input["limit"] = n
+			return text[:at[0]] + " " + text[at[1]:]
+		}
+	}
+	return text
+}
+
+// groupings are what results are commonly grouped by, and the adverbs for them.
+var (
+	grouping = regexp.MustCompile(`(?i)\b(?:by|per|each|every)\s+(day|week|month|quarter|year|region|category|product|customer|country|city)\b`)
+	adverb   = regexp.MustCompile(`(?i)\b(daily|weekly|monthly|quarterly|yearly|annual(?:ly)?)\b`)
+)
+
+func takeGrouping(text string, input map[string]any) {
+	if m := grouping.FindStringSubmatch(text); m != nil {
+		input["by"] = strings.ToLower(m[1])
+		return
+	}
+	if m := adverb.FindStringSubmatch(text); m != nil {
+		unit := strings.TrimSuffix(strings.ToLower(m[1]), "ly")
+		switch unit {
+		case "dai":
+			unit = "day"
+		case "annual":
+			unit = "year"
+		}
+		input["by"] = unit
+	}
+}
