@@ -1,0 +1,133 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+
+	"airlock/ident"
+	"airlock/workspace/rooted"
+)
+
+// ErrName is wrapped when a user's pseudonym or a session's id is not of the form
+// that those have, and so must not become a folder's name.
+var ErrName = errors.New("not a pseudonym or id; take it from package ident")
+
+// Options configure a Store.
+type Options struct {
+	// Dir is the host folder that all others go into. It is made if missing.
+	Dir string
+	// QuotaBytes and MaxFiles bound each workspace and each user's artifacts; 0
+	// takes the default.
+	QuotaBytes int64
+	MaxFiles   int
+}
+
+// Store keeps a workspace per session and a folder of artifacts per user. Users
+// appear by pseudonym only, as ident.Pseudonym makes them. Layout below Dir:
+//
+//	workspaces/<user>/<session>/
+//	artifacts/<user>/
+type Store struct {
+	dir      *rooted.Dir
+	host     string
+	quota    int64
+	maxFiles int
+}
+
+// New opens a store.
+func New(o Options) (*Store, error) {
+	if o.Dir == "" || o.QuotaBytes < 0 || o.MaxFiles < 0 {
+		return nil, errors.New("open workspace store: it needs a folder and quotas that are not negative")
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make workspace store: %w", err)
+	}
+	dir, err := rooted.Open(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace store: %w", err)
+	}
+	return &Store{
+		dir: dir, host: o.Dir,
+		quota:    orDefault(o.QuotaBytes, DefaultQuotaBytes),
+		maxFiles: int(orDefault(int64(o.MaxFiles), DefaultMaxFiles)),
+	}, nil
+}
+
+// Close releases the store's folder.
+func (s *Store) Close() error { return s.dir.Close() }
+
+// Session returns the host folder of a session's workspace, made if missing.
+func (s *Store) Session(userKey string, id ident.Session) (dir string, err error) {
+	return s.folder("workspaces", userKey, string(id))
+}
+
+// Artifacts returns the host folder of a user's artifacts, made if missing.
+func (s *Store) Artifacts(userKey string) (dir string, err error) {
+	return s.folder("artifacts", userKey)
+}
+
+// Folders returns /workspace and /artifacts as a session sees them, made if
+// missing, with the store's quotas.
+func (s *Store) Folders(userKey string, id ident.Session) ([]Folder, error) {
+	workspace, err := s.Session(userKey, id)
+	if err != nil {
+		return nil, err
+	}
+	artifacts, err := s.Artifacts(userKey)
+	if err != nil {
+		return nil, err
+	}
+	return []Folder{
+		{Guest: "/workspace", Root: workspace, QuotaBytes: s.quota, MaxFiles: s.maxFiles},
+		{Guest: "/artifacts", Root: artifacts, QuotaBytes: s.quota, MaxFiles: s.maxFiles},
+	}, nil
+}
+
+// RemoveSession deletes a session's workspace. None there is no error.
+func (s *Store) RemoveSession(userKey string, id ident.Session) error {
+	return s.remove("workspaces", userKey, string(id))
+}
+
+// RemoveUser deletes everything of a user. Nothing there is no error.
+func (s *Store) RemoveUser(userKey string) error {
+	return errors.Join(s.remove("workspaces", userKey), s.remove("artifacts", userKey))
+}
+
+func (s *Store) folder(names ...string) (string, error) {
+	name, err := join(names)
+	if err == nil {
+		_, err = s.dir.MakeDirs(name, func() error { return nil })
+	}
+	if err != nil {
+		return "", fmt.Errorf("make folder in %s: %w", names[0], err)
+	}
+	return filepath.Join(s.host, filepath.FromSlash(name)), nil
+}
+
+func (s *Store) remove(names ...string) error {
+	name, err := join(names)
+	if err == nil {
+		err = s.dir.RemoveAll(name)
+	}
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", names[0], err)
+	}
+	return nil
+}
+
+// nameForm is what pseudonyms and ids look like; no dot, so no "..", no user id.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// join makes a path of names that must not lead anywhere else.
+func join(names []string) (string, error) {
+	for _, n := range names {
+		if !nameForm.MatchString(n) {
+			return "", ErrName
+		}
+	}
+	return path.Join(names...), nil
+}
