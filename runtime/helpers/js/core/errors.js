@@ -1,0 +1,62 @@
+// The errors of the helpers, and where in the script they happened.
+
+// MCPToolError is thrown when a tool itself reports that it failed.
+class MCPToolError extends Error {
+  constructor(tool, message, content) {
+    super(message);
+    define(this, 'tool', tool);
+    define(this, 'content', content);
+  }
+}
+define(MCPToolError.prototype, 'name', 'MCPToolError', false);
+
+// BridgeError is thrown when airlock refused a call or could not make it.
+class BridgeError extends Error {
+  constructor(message, code, hint) {
+    super(message);
+    define(this, 'code', code);
+    define(this, 'hint', hint);
+  }
+}
+define(BridgeError.prototype, 'name', 'BridgeError', false);
+
+// prelude is the name under which the engine knows this source; frames of it
+// and of "airlock:…" are ours, not the script's.
+const prelude = fileOf(new Error().stack);
+
+function fileOf(stack) {
+  const frame = frameLines(stack)[0] ?? '';
+  const open = indexOf(frame, '(') + 1 || indexOf(frame, 'at ') + 3;
+  const colon = indexOf(frame, ':', indexOf(frame, 'airlock:', open) === open ? open + 8 : open);
+  return slice(frame, open, colon < 0 ? frame.length : colon);
+}
+
+function frameLines(stack) {
+  const frames = list();
+  if (typeof stack !== 'string') return frames;
+  const lines = split(cut(stack, 65536), '\n');
+  for (let i = 0; i < lines.length; i++) if (startsWith(lines[i], '    at ')) push(frames, lines[i]);
+  return frames;
+}
+
+function isOurs(frame) {
+  return contains(frame, 'airlock:') || (prelude !== '' && contains(frame, prelude + ':'));
+}
+
+// scriptFrames is a stack without the helpers' frames.
+function scriptFrames(stack) {
+  const frames = frameLines(stack);
+  const kept = list();
+  for (let i = 0; i < frames.length; i++) if (!isOurs(frames[i])) push(kept, frames[i]);
+  return kept.length === 0 ? '' : join(kept, '\n') + '\n';
+}
+
+// callSite remembers where the script called a helper: when the answer comes,
+// the script's frames have left the stack.
+function callSite() {
+  return scriptFrames(new Error().stack);
+}
+
+function at(site, error) {
+  return define(error, 'stack', site, false);
+}

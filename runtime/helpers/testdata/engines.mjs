@@ -1,0 +1,130 @@
+// The two engines the prelude is tested in: a bare context of Node, and the
+// engine that airlock embeds.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import vm from 'node:vm';
+import { inside } from './host.mjs';
+
+// runInNode runs a script in a fresh context of Node.
+export async function runInNode(prelude, script, host) {
+  const context = vm.createContext({});
+  const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
+  const make = evaluate('((status, body) => ({status, body}))', 'host');
+  const promise = evaluate('((start) => new Promise(start))', 'host');
+  const compile = (source, filename) => {
+    try {
+      return { value: evaluate(source, filename) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const call = (method, path, body) => promise((resolve) => {
+    const { status, body: text } = host.answer(method, path, body);
+    host.after(1, () => resolve(make(status, text)));
+  });
+  const timer = (milliseconds) => promise((resolve) => host.after(milliseconds, resolve));
+  const hooks = evaluate(prelude, 'airlock:prelude')(evaluate(inside, 'host')((kind, json) => host.sync(kind, json), call, timer, compile));
+  const rejections = [];
+  const unhandled = (error) => rejections.push(error);
+  process.on('unhandledRejection', unhandled);
+  try {
+    return { ...await settle(evaluate(wrap(script), 'script'), host, hooks), unhandled: rejections.map((error) => JSON.parse(hooks.error(error))) };
+  } catch (error) {
+    return { error: JSON.parse(hooks.error(error)), unhandled: [] };
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
+}
+
+function wrap(script) {
+  return `(async()=>{${script}\n})()`;
+}
+
+async function settle(promise, host, hooks) {
+  let outcome;
+  promise.then((value) => (outcome = { value }), (error) => (outcome = { error }));
+  do await new Promise((resolve) => setImmediate(resolve)); while (outcome === undefined && host.next());
+  if (outcome === undefined) return { stuck: true };
+  if ('error' in outcome) return { error: JSON.parse(hooks.error(outcome.error)) };
+  try {
+    return { result: hooks.result(outcome.value) };
+  } catch (error) {
+    return { error: JSON.parse(hooks.error(error)) };
+  }
+}
+
+const engine = createRequire(new URL('../../wasm/engine/package.json', import.meta.url));
+let compiled;
+
+async function newEngine(options) {
+  let file;
+  try {
+    file = engine.resolve('quickjs-wasi/quickjs.wasm');
+  } catch {
+    throw new Error('the embedded engine is not installed; run make deps');
+  }
+  const { QuickJS } = await import(engine.resolve('quickjs-wasi'));
+  compiled ??= await WebAssembly.compile(readFileSync(file));
+  return QuickJS.create({ wasm: compiled, memoryLimit: 256 << 20, maxStackSize: 512 << 10, ...options });
+}
+
+// runInQuickJS runs a script in a fresh embedded engine.
+export async function runInQuickJS(prelude, script, host) {
+  const unhandled = new Map();
+  const engine = await newEngine({ unhandledRejectionHandler: () => {} });
+  try {
+    const hooks = install(engine, prelude, host);
+    return { ...drive(engine, hooks, script, host), unhandled: [...unhandled.values()] };
+  } finally {
+    engine.dispose();
+  }
+}
+
+function install(engine, prelude, host) {
+  const sync = engine.newFunction('sync', (kind, json) => engine.newString(host.sync(kind.toString(), json.toString())));
+  const call = engine.newFunction('call', (method, path, body) => {
+    const answer = host.answer(method.toString(), path.toString(), body.toString());
+    const deferred = engine.newPromise();
+    host.after(1, () => deferred.resolve(engine.hostToHandle(answer)));
+    return deferred.handle;
+  });
+  const timer = engine.newFunction('timer', (milliseconds) => {
+    const deferred = engine.newPromise();
+    host.after(milliseconds.toNumber(), () => deferred.resolve(engine.undefined));
+    return deferred.handle;
+  });
+  const compile = engine.newFunction('compile', (source, filename) => {
+    const outcome = engine.newObject();
+    try {
+      engine.setProp(outcome, 'value', engine.evalCode(source.toString(), filename.toString()));
+    } catch (error) {
+      engine.setProp(outcome, 'error', error.handle);
+    }
+    return outcome;
+  });
+  const made = engine.callFunction(engine.evalCode(inside, 'host'), engine.undefined, sync, call, timer, compile);
+  return engine.callFunction(engine.evalCode(prelude, 'airlock:prelude'), engine.undefined, made);
+}
+
+function drive(engine, hooks, script, host) {
+  let outcome;
+  const ask = (name, value) => engine.callFunction(hooks.getProp(name), engine.undefined, value);
+  const report = (value) => ({ error: JSON.parse(ask('error', value).toString()) });
+  try {
+    const promise = engine.evalCode(wrap(script), 'script');
+    engine.promiseThenRaw(promise,
+      engine.newFunction('resolved', (value) => { outcome = { value: value.dup() }; return engine.undefined; }),
+      engine.newFunction('rejected', (value) => { outcome = { error: value.dup() }; return engine.undefined; }));
+  } catch (error) {
+    return report(error.handle);
+  }
+  do engine.executePendingJobs(); while (outcome === undefined && host.next());
+  if (outcome === undefined) return { stuck: true };
+  if (outcome.error !== undefined) return report(outcome.error);
+  try {
+    const result = ask('result', outcome.value);
+    return { result: result.isUndefined ? undefined : result.toString() };
+  } catch (error) {
+    return report(error.handle);
+  }
+}
