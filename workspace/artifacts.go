@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"airlock/pii"
 	"airlock/workspace/rooted"
 )
 
 // Artifact is a file that a script left for its user.
 type Artifact struct {
-	// Name is its path below /artifacts, with slashes. Scripts choose it.
-	Name     pii.Raw
+	// Name is its path below /artifacts, with slashes. Scripts choose it, so it is
+	// to be tokenized before a model reads it.
+	Name     string
 	Size     int64
 	Modified time.Time
 	// MIME is what its extension says it holds, from a fixed table. Text says
@@ -87,5 +87,5 @@ func (s *Store) openArtifacts(userKey string) (*rooted.Dir, error) {
 
 func artifact(name string, info fs.FileInfo) Artifact {
 	mime, text := contentType(name)
-	return Artifact{Name: pii.NewRaw(name), Size: info.Size(), Modified: info.ModTime(), MIME: mime, Text: text}
+	return Artifact{Name: name, Size: info.Size(), Modified: info.ModTime(), MIME: mime, Text: text}
 }

@@ -20,6 +20,8 @@ func (e embedded) ReadFile(name string, max int64) ([]byte, fs.FileInfo, error) 
 		return nil, nil, err
 	case info.IsDir():
 		return nil, nil, isFolder()
+	case !info.Mode().IsRegular():
+		return nil, nil, fmt.Errorf("%w: only regular files can be read", fs.ErrInvalid)
 	case info.Size() > max:
 		return nil, nil, fmt.Errorf("%w: the file has more than %d bytes", ErrTooLarge, max)
 	}

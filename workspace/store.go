@@ -70,21 +70,9 @@ func (s *Store) Artifacts(userKey string) (dir string, err error) {
 	return s.folder("artifacts", userKey)
 }
 
-// Folders returns /workspace and /artifacts as a session sees them, made if
-// missing, with the store's quotas.
-func (s *Store) Folders(userKey string, id ident.Session) ([]Folder, error) {
-	workspace, err := s.Session(userKey, id)
-	if err != nil {
-		return nil, err
-	}
-	artifacts, err := s.Artifacts(userKey)
-	if err != nil {
-		return nil, err
-	}
-	return []Folder{
-		{Guest: "/workspace", Root: workspace, QuotaBytes: s.quota, MaxFiles: s.maxFiles},
-		{Guest: "/artifacts", Root: artifacts, QuotaBytes: s.quota, MaxFiles: s.maxFiles},
-	}, nil
+// Folder describes a writable host folder with the store's quotas.
+func (s *Store) Folder(guest, root string) Folder {
+	return Folder{Guest: guest, Root: root, QuotaBytes: s.quota, MaxFiles: s.maxFiles}
 }
 
 // RemoveSession deletes a session's workspace. None there is no error.

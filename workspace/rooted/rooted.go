@@ -48,6 +48,10 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 // Close releases the folder.
 func (d *Dir) Close() error { return d.root.Close() }
 
+// FS is the folder as a file system, for trees whose content is trusted: it reads
+// whatever is in them.
+func (d *Dir) FS() fs.FS { return d.root.FS() }
+
 // Stat describes what name leads to. Symbolic links that stay inside are
 // followed; what one that leaves points to is refused.
 func (d *Dir) Stat(name string) (fs.FileInfo, error) {

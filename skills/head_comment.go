@@ -1,0 +1,105 @@
+package skills
+
+import (
+	"regexp"
+	"strings"
+)
+
+// commentMarks are what surrounds a comment's text on its lines.
+var commentMarks = regexp.MustCompile(`^\s*(/\*+|\*+/|\*|//+|#+|"""|''')?\s?`)
+
+// headComment reads the description from the comment that a single file begins
+// with: its first paragraph. A line "Keywords: a, b" adds keywords.
+func headComment(code string) header {
+	var h header
+	var description []string
+	done := false
+	for _, line := range commentLines(code) {
+		line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(commentMarks.ReplaceAllString(line, "")), "*/"))
+		line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(line, `"""`), `'''`))
+		keywords, found := cutPrefixFold(line, "keywords:")
+		switch {
+		case found:
+			h.keywords = splitKeywords(keywords)
+			done = true
+		case line == "" || strings.HasPrefix(line, "@"):
+			done = done || len(description) > 0
+		case !done:
+			description = append(description, line)
+		}
+	}
+	h.description = cutRunes(strings.Join(strings.Fields(strings.Join(description, " ")), " "), maxDescription)
+	return h
+}
+
+// commentLines are the lines of the comment at the head of a script, after blank
+// lines, an interpreter line and "use strict".
+func commentLines(code string) []string {
+	var lines []string
+	closing := "" // what ends the block comment we are in
+	for line := range strings.Lines(code) {
+		s := strings.TrimSpace(line)
+		switch {
+		case closing != "":
+			lines = append(lines, s)
+			if strings.Contains(s, closing) {
+				return lines
+			}
+		case s == "" || strings.HasPrefix(s, "#!") || strings.Trim(s, `'";`) == "use strict":
+			if len(lines) > 0 {
+				return lines
+			}
+		case strings.HasPrefix(s, "/*"), strings.HasPrefix(s, `"""`), strings.HasPrefix(s, `'''`):
+			closing = map[byte]string{'/': "*/", '"': `"""`, '\'': `'''`}[s[0]]
+			lines = append(lines, s)
+			if strings.Contains(s[3-s0(s):], closing) {
+				return lines
+			}
+		case strings.HasPrefix(s, "//"), strings.HasPrefix(s, "#"):
+			lines = append(lines, s)
+		default:
+			return lines
+		}
+		if len(lines) > 100 {
+			return lines
+		}
+	}
+	return lines
+}
+
+// s0 is 1 for an opening of two characters and 0 for one of three.
+func s0(s string) int {
+	if strings.HasPrefix(s, "/*") {
+		return 1
+	}
+	return 0
+}
+
+func splitKeywords(s string) []string {
+	var kept []string
+	for word := range strings.SplitSeq(s, ",") {
+		if word = strings.TrimSpace(word); word != "" && len(kept) < maxKeywords {
+			kept = append(kept, cutRunes(word, 128))
+		}
+	}
+	return kept
+}
+
+func cutPrefixFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// cutRunes shortens a text to at most max characters.
+func cutRunes(s string, max int) string {
+	n := 0
+	for i := range s {
+		if n == max {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package skills
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"airlock/pii"
+)
+
+// What confidences mean. They order the skills for one task and say how safe it is
+// to run the best one unasked; they are no probabilities.
+const (
+	// Confident is the confidence from which a skill may be run unasked: the task
+	// names what the skill is for and asks for little else.
+	Confident = 0.6
+	// Possible is the confidence from which a skill is worth naming: something of
+	// the task fits, something else does not. Below it, nothing does.
+	Possible = 0.3
+)
+
+// cap for skills that fit but may not be run unasked: a user's single file that
+// does not say what it is for, or an input that is required and cannot be known.
+const unaskedCap = 0.5
+
+// Match is a skill and how well it fits a task.
+type Match struct {
+	Skill
+	Confidence float64
+}
+
+// Match ranks the user's skills and those of all for a task, best first. Skills
+// that have nothing to do with it are left out.
+//
+// A skill's keywords, each a phrase that names what it is for, and its name are
+// its anchors. The words of all anchors that occur whole in the task, in any
+// order, say how surely the skill is meant: 0.65 for one word that says something,
+// 0.88 for two, 0.96 for three. That is lowered by the part of the task's words
+// that the skill does not speak of at all: they ask for something else, or for a
+// part that the skill would ignore. Words are compared by their stems.
+func (s *Store) Match(userKey string, task pii.Tokenized) ([]Match, error) {
+	all, err := s.all(userKey)
+	if err != nil {
+		return nil, fmt.Errorf("match skills: %w", err)
+	}
+	terms := termsOf(task.String())
+	var found []Match
+	for _, p := range all {
+		if c := p.confidence(terms); c > 0 {
+			found = append(found, Match{Skill: p.Skill, Confidence: c})
+		}
+	}
+	// Stable, so that equal ones stay in the order library, shared, user.
+	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	return found, nil
+}
+
+func (p parsed) confidence(terms []term) float64 {
+	c := p.words.confidence(terms)
+	if p.words.vague || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Required }) {
+		c = math.Min(c, unaskedCap)
+	}
+	return c
+}
+
+// vocabulary is what a skill says about itself, as stems.
+type vocabulary struct {
+	anchors [][]term
+	// strong are the words of name and keywords, weak those of the description.
+	strong, weak map[string]bool
+	// vague says that it gives no description.
+	vague bool
+}
+
+func newVocabulary(h header) *vocabulary {
+	v := &vocabulary{strong: map[string]bool{}, weak: map[string]bool{}, vague: h.description == ""}
+	for _, phrase := range append([]string{h.name}, h.keywords...) {
+		anchor := termsOf(phrase)
+		// Words that most tasks hold name nothing by themselves.
+		if weigh(anchor, nil) >= 1 {
+			v.anchors = append(v.anchors, anchor)
+		}
+		for _, t := range anchor {
+			v.strong[t.stem] = true
+		}
+	}
+	for _, t := range termsOf(h.description) {
+		v.weak[t.stem] = true
+	}
+	return v
+}
+
+// weigh adds up the weights of terms, each by a factor if there is one.
+func weigh(terms []term, factor func(term) float64) float64 {
+	sum := 0.0
+	for _, t := range terms {
+		w := t.weight
+		if factor != nil {
+			w *= factor(t)
+		}
+		sum += w
+	}
+	return sum
+}
+
+// nothingElse is the exponent by which words that the skill does not know lower
+// its confidence: with 1.5, one of three leaves 0.54 of it, so that "the weather
+// for our best customers" is not taken for a question about customers.
+const nothingElse = 1.5
+
+func (v *vocabulary) confidence(terms []term) float64 {
+	total := weigh(terms, nil)
+	if total == 0 {
+		return 0
+	}
+	covered := weigh(terms, v.knows) / total
+	named := v.named(terms)
+	if named == 0 {
+		// Only the description has words of it: never more than a possibility.
+		return 0.25 * covered
+	}
+	c := (1 - math.Pow(0.35, named)) * math.Pow(covered, nothingElse)
+	if slices.ContainsFunc(terms, func(t term) bool { return t.act && v.knows(t) == 0 }) {
+		c = math.Min(c, 0.4)
+	}
+	return c
+}
+
+// knows is 1 for words of name and keywords, a little less for those of the
+// description, 0 for others.
+func (v *vocabulary) knows(t term) float64 {
+	switch {
+	case v.strong[t.stem]:
+		return 1
+	case v.weak[t.stem]:
+		return 0.9
+	}
+	return 0
+}
+
+// named is the weight of the task's words that complete an anchor.
+func (v *vocabulary) named(terms []term) float64 {
+	in := map[string]bool{}
+	for _, t := range terms {
+		in[t.stem] = true
+	}
+	hit := map[string]bool{}
+	for _, anchor := range v.anchors {
+		if !slices.ContainsFunc(anchor, func(t term) bool { return !in[t.stem] }) {
+			for _, t := range anchor {
+				hit[t.stem] = true
+			}
+		}
+	}
+	return weigh(terms, func(t term) float64 {
+		if hit[t.stem] {
+			return 1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,111 @@
+package skills
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/kljensen/snowball/english"
+)
+
+// stopWords are left out of tasks and skills beside those of package english:
+// they are how people ask, not what for.
+var stopWords = setOf(`please can could would will us me my our we you i want need like let lets
+	s t d ll re ve whats hows wheres thing things stuff some any all every each across
+	kindly help thanks hello hi just now also then with within using use via per vs versus
+	develop developed going go did does do done have has had get gets got give gives
+	be been being so as at by for from in into of on onto or the to up was were
+	how much many what which who whom whose when where why`)
+
+// lightWords say little about which skill is meant, since most tasks hold some.
+var lightWords = setOf(`data report create creating make making show showing analyze analyse analysis
+	latest last recent current newest find list tell build generate prepare produce provide write
+	present put run compute calculate look see review check overall complete full detailed short
+	quick brief good shop store business company database table tables record records numbers figures
+	artifact file markdown csv`)
+
+// lightWeight is what a light word counts, next to 1 for others. 0.3 keeps three
+// of them together below one word that says something.
+const lightWeight = 0.3
+
+// actWords are acts that change or send something. A skill that does not speak of
+// them is never sure to be meant by a task that does, however well the rest fits.
+var actWords = setOf(`send mail email deliver notify delete remove drop erase truncate update insert modify
+	translate buy purchase pay refund book schedule cancel deploy install upload publish post tweet
+	fix repair clean cleanse correct merge encrypt anonymize forecast predict train backup migrate rename`)
+
+// tokenForm finds PII tokens in a task. Each stands for one value that no skill
+// knows.
+var tokenForm = regexp.MustCompile(`(?i)\[?[A-Z][A-Z0-9_]*_[0-9]+_[a-z0-9]{5}\]?`)
+
+// valueTerm is the term that stands for a PII token.
+const valueTerm = "\x00value"
+
+// term is one word of a task, stemmed.
+type term struct {
+	stem   string
+	weight float64
+	act    bool
+}
+
+// setOf makes a set of the words of a text, stemmed as terms are.
+func setOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		set[w], set[stem(w)] = true, true
+	}
+	return set
+}
+
+func stem(word string) string { return english.Stem(word, false) }
+
+// termsOf splits a text into terms, each once, without those that say nothing.
+func termsOf(text string) []term {
+	var terms []term
+	seen := map[string]bool{}
+	text = tokenForm.ReplaceAllString(text, " "+valueTerm+" ")
+	for _, word := range splitWords(text) {
+		t := term{stem: word, weight: 1}
+		if word != valueTerm {
+			if english.IsStopWord(word) || stopWords[word] {
+				continue
+			}
+			t.stem = stem(word)
+		}
+		if lightWords[t.stem] {
+			t.weight = lightWeight
+		}
+		t.act = actWords[t.stem]
+		if !seen[t.stem] {
+			seen[t.stem] = true
+			terms = append(terms, t)
+		}
+	}
+	return terms
+}
+
+// splitWords splits a text into words in lower case: at everything that is neither
+// letter nor digit, and within camelCase. An apostrophe ends a word.
+func splitWords(text string) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	for _, r := range text {
+		switch {
+		case r == 0 || unicode.IsLetter(r) || unicode.IsDigit(r):
+			if unicode.IsUpper(r) && len(word) > 0 && unicode.IsLower(word[len(word)-1]) {
+				flush()
+			}
+			word = append(word, r)
+		default:
+			flush()
+		}
+	}
+	flush()
+	return words
+}
