@@ -1,0 +1,178 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"airlock/runtime/wasm/internal/quickjs"
+	"airlock/runtime/wasm/internal/script"
+	"airlock/runtime/wasm/internal/wire"
+)
+
+const (
+	// spareMemory is what an interpreter may use before its execution begins.
+	spareMemory = 64 << 20
+	// stackBytes makes recursion deeper than some two thousand calls an error.
+	stackBytes = 512 << 10
+	// maxPending bounds the calls of a script that are under way.
+	maxPending = 1000
+	// maxTimers bounds its timers.
+	maxTimers = 10_000
+)
+
+// guest is one interpreter with what its execution needs.
+type guest struct {
+	w         *worker
+	vm        *quickjs.VM
+	toResult  quickjs.Value // the prelude's hooks
+	toError   quickjs.Value
+	execution uint32
+
+	stopOnce sync.Once
+	stop     chan struct{} // closed when the execution shall end
+	killer   *time.Timer   // set before stop is closed
+
+	answers     chan wire.Frame // to calls
+	fileAnswers chan wire.Frame
+	fileID      atomic.Uint32 // of the file operation that waits
+
+	// What follows belongs to the owner of the interpreter.
+	begun      time.Time
+	job        wire.Job
+	source     script.Source
+	out        *output
+	pending    map[uint32]quickjs.Promise
+	timers     timers
+	rejections map[uint32]quickjs.Value // promises that nobody handles -> reason
+	overflow   bool                     // too much was printed
+}
+
+// newGuest makes an interpreter and evaluates the prelude in it.
+func (w *worker) newGuest(ctx context.Context) (*guest, error) {
+	g := &guest{
+		w: w, stop: make(chan struct{}), begun: time.Now(),
+		answers: make(chan wire.Frame, maxPending), fileAnswers: make(chan wire.Frame, 1),
+		pending: map[uint32]quickjs.Promise{}, rejections: map[uint32]quickjs.Value{},
+	}
+	g.out = newOutput(w.conn)
+	vm, err := w.engine.NewVM(ctx, quickjs.Options{
+		MemoryBytes: spareMemory, StackBytes: stackBytes, Location: w.location,
+		Functions: g.functions(), Loader: modules{g}, Rejected: g.rejected,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.vm = vm
+	if err := g.install(); err != nil {
+		return nil, errors.Join(fmt.Errorf("evaluate the helpers: %w", g.explain(err)), vm.Close())
+	}
+	return g, nil
+}
+
+// install gives the prelude its host and keeps its hooks.
+func (g *guest) install() error {
+	host, err := g.vm.Object()
+	if err != nil {
+		return err
+	}
+	defer g.vm.Free(host)
+	for name := range g.functions() {
+		f, err := g.vm.HostFunction(name)
+		if err != nil {
+			return err
+		}
+		if err := g.vm.Set(host, name, f); err != nil {
+			return err
+		}
+	}
+	prelude, err := g.vm.Eval(g.w.prelude, "airlock", quickjs.EvalScript)
+	if err != nil {
+		return err
+	}
+	defer g.vm.Free(prelude)
+	hooks, err := g.vm.Call(prelude, host)
+	if err != nil {
+		return err
+	}
+	defer g.vm.Free(hooks)
+	if g.toResult, err = g.vm.Get(hooks, "result"); err != nil {
+		return err
+	}
+	g.toError, err = g.vm.Get(hooks, "error")
+	return err
+}
+
+// explain gives an exception of our own prelude its text.
+func (g *guest) explain(err error) error {
+	var thrown *quickjs.Exception
+	if !errors.As(err, &thrown) {
+		return err
+	}
+	text, _, textErr := g.vm.Text(thrown.Value, 1000)
+	if textErr != nil {
+		return err
+	}
+	return errors.New(text)
+}
+
+func (g *guest) close() {
+	if g.killer != nil {
+		g.killer.Stop()
+	}
+	_ = g.vm.Close()
+}
+
+// stopNow asks the script to end, and makes it end a little later. It is called
+// with the worker's lock held.
+func (g *guest) stopNow() {
+	g.stopOnce.Do(func() {
+		g.vm.Interrupt()
+		g.killer = time.AfterFunc(killDelay, g.vm.Kill)
+		close(g.stop)
+	})
+}
+
+func (g *guest) isStopped() bool {
+	select {
+	case <-g.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// deliver takes an answer from the parent. A parent that answers more than it was
+// asked loses the surplus.
+func (g *guest) deliver(f wire.Frame) {
+	to := g.answers
+	if f.Kind == wire.FileAnswer {
+		if to = g.fileAnswers; f.ID != g.fileID.Load() {
+			return // for an execution that was stopped while it waited
+		}
+	}
+	select {
+	case to <- f:
+	default:
+	}
+}
+
+// rejected keeps account of promises that were rejected with nobody listening.
+func (g *guest) rejected(vm *quickjs.VM, id uint32, reason quickjs.Value, handled bool) {
+	if old, ok := g.rejections[id]; ok {
+		vm.Free(old)
+		delete(g.rejections, id)
+	}
+	if handled || len(g.rejections) >= maxRejections {
+		return
+	}
+	if kept, err := vm.Dup(reason); err == nil {
+		g.rejections[id] = kept
+	}
+}
+
+// maxRejections bounds how many of them are kept, and reported.
+const maxRejections = 16
