@@ -31,100 +31,114 @@ func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
 	if v.erased {
 		return Raw{}, ErrErased
 	}
-	d := detokenizer{v: v, links: l, ctx: newContext()}
 	text := t.String()
-	m, ok := v.nextToken(text, 0, 0)
-	if !ok {
+	if _, ok := v.nextToken(text, 0, 0); !ok {
 		return boundary.NewRaw(text), nil
 	}
-	d.out.Grow(len(text))
-	if err := d.run(text, m, ok); err != nil {
+	d := detokenizer{v: v, links: l}
+	d.out = make([]byte, 0, len(text)+len(text)/8)
+	if _, err := d.run(text, 0, true); err != nil {
 		return Raw{}, err
 	}
-	return boundary.NewRaw(d.out.String()), nil
+	return boundary.NewRaw(string(d.out)), nil
 }
 
-// detokenizer writes a text with the values in it. It follows the text lazily:
-// most values are written the same way everywhere.
+// detokenizer writes a text with the values in it. It follows the text only as
+// far as a value depends on where it stands: most are the same everywhere.
 type detokenizer struct {
 	v     *Vault
 	links *links // nil: put values into links too
-	ctx   *context
-	out   builder
-	fed   int // how far ctx has followed the current text
+	ctx   context
+	out   []byte
+	fed   int          // how far ctx has followed the text at hand
+	marks []tokenMatch // tokens from there on
 }
 
-// builder is a strings.Builder that can take back what it wrote last.
-type builder struct{ buf []byte }
-
-func (b *builder) Grow(n int)           { b.buf = append(make([]byte, 0, n+n/8), b.buf...) }
-func (b *builder) WriteString(s string) { b.buf = append(b.buf, s...) }
-func (b *builder) String() string       { return string(b.buf) }
-
-// dropSuffix takes back s; false means that it was not what was written last.
-func (b *builder) dropSuffix(s string) bool {
-	if !strings.HasSuffix(string(b.buf[max(0, len(b.buf)-len(s)):]), s) {
-		return false
-	}
-	b.buf = b.buf[:len(b.buf)-len(s)]
-	return true
-}
-
-// run writes the whole of text, whose first token is m.
-func (d *detokenizer) run(text string, m tokenMatch, ok bool) error {
-	at := 0
-	marks := make([]tokenMatch, 0, 16) // tokens that ctx has not followed yet
-	for ; ok; m, ok = d.v.nextToken(text, at, at) {
+// run writes text from at on, and returns how far it came: to the end if this is
+// the end of all, otherwise to where a token may begin that is not whole yet. The
+// caller holds v.mu.
+func (d *detokenizer) run(text string, at int, end bool) (int, error) {
+	d.fed = at
+	floor := 0
+	for {
+		m, ok := d.v.nextToken(text, floor, floor)
+		if !ok {
+			break
+		}
+		floor = m.end
+		if m.end <= at {
+			continue
+		}
 		if m.entry == nil {
-			return &UnknownTokenError{Token: m.name}
+			return at, &UnknownTokenError{Token: m.name}
+		}
+		if m.start < at {
+			continue // began before it was known, and is shown already
+		}
+		if start, more := m.mayGoOn(text, at); more && !end {
+			return d.stop(text, at, quoteBefore(text, at, start)), nil
 		}
 		d.text(text[at:m.start])
-		at = m.end
-		switch {
-		case d.links.hold(text[m.start:m.end]):
-			d.out.WriteString(text[m.start:m.end])
-		case !m.entry.delicate:
-			d.out.WriteString(m.entry.forms[0])
-		default:
-			d.follow(text, marks, m.start)
-			marks = marks[:0]
-			at = d.delicate(text, m)
-		}
-		marks = append(marks, m)
+		at = d.token(text, m)
 	}
-	d.text(text[at:])
-	return nil
+	if end {
+		return d.stop(text, at, len(text)), nil
+	}
+	return d.stop(text, at, d.v.holdFrom(text, at)), nil
+}
+
+// stop writes what is left up to there.
+func (d *detokenizer) stop(text string, at, there int) int {
+	d.text(text[at:there])
+	return there
 }
 
 // text writes what is no token.
 func (d *detokenizer) text(s string) {
-	d.out.WriteString(s)
+	d.out = append(d.out, s...)
 	d.links.follow(s)
 }
 
-// follow brings ctx to where the next token begins.
-func (d *detokenizer) follow(text string, passed []tokenMatch, to int) {
-	for _, m := range passed {
+// token writes the value of m and returns where the text goes on.
+func (d *detokenizer) token(text string, m tokenMatch) int {
+	end := m.end
+	switch {
+	case d.links.hold():
+		d.out = append(d.out, text[m.start:m.end]...)
+	case !m.entry.delicate:
+		d.out = append(d.out, m.entry.forms[0]...)
+	default:
+		d.follow(text, m.start)
+		end = d.delicate(text, m)
+	}
+	d.marks = append(d.marks, m)
+	return end
+}
+
+// follow brings ctx to a place in the text.
+func (d *detokenizer) follow(text string, to int) {
+	for _, m := range d.marks {
 		d.ctx.feed(text[d.fed:m.start])
 		d.ctx.atom(false)
 		d.fed = m.end
 	}
+	d.marks = d.marks[:0]
 	d.ctx.feed(text[d.fed:to])
 	d.fed = to
 }
 
 // delicate writes a value that depends on where it stands, and returns where the
-// text goes on.
+// text goes on: a number that fills a string takes the quotes with it.
 func (d *detokenizer) delicate(text string, m tokenMatch) int {
-	e, depth := m.entry, d.ctx.depth()
-	if e.number && d.ctx.inEmptyValue() {
+	depth := d.ctx.depth()
+	if m.entry.number && d.ctx.inEmptyValue() {
 		quote := quotes[depth-1]
-		if strings.HasPrefix(text[m.end:], quote) && d.out.dropSuffix(quote) {
-			d.out.WriteString(e.forms[0])
+		if before := len(d.out) - len(quote); before >= 0 && string(d.out[before:]) == quote && strings.HasPrefix(text[m.end:], quote) {
+			d.out = append(d.out[:before], m.entry.forms[0]...)
 			return m.end + len(quote)
 		}
 	}
-	d.out.WriteString(e.at(depth))
+	d.out = append(d.out, m.entry.at(depth)...)
 	return m.end
 }
 

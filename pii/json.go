@@ -26,7 +26,7 @@ type context struct {
 // layer is a text: the whole one, or what a string of the layer above holds.
 type layer struct {
 	state  state
-	start  bool // nothing but white space so far
+	begun  bool // more than white space was there
 	stack  []byte
 	escape uint8 // in a string: bytes of an escape still to come, escapeStart first
 	code   rune  // of a \u escape so far
@@ -50,12 +50,6 @@ const (
 
 const escapeStart = 255
 
-func newContext() *context {
-	c := &context{}
-	c.layers[0].start = true
-	return c
-}
-
 // feed follows text.
 func (c *context) feed(text string) {
 	for i := range len(text) {
@@ -70,7 +64,7 @@ func (c *context) atom(number bool) {
 		c.layers[d-1].empty = false
 	}
 	l := &c.layers[d]
-	l.start = false
+	l.begun = true
 	switch {
 	case l.state == prose:
 	case number && (l.state == wantValue || l.state == wantValueOrEnd):
@@ -93,7 +87,7 @@ func (c *context) depth() int {
 func (c *context) wantsValue() bool {
 	d := c.depth()
 	l := &c.layers[d]
-	return l.state == wantValue || l.state == wantValueOrEnd || d == 0 && l.start
+	return l.state == wantValue || l.state == wantValueOrEnd || d == 0 && !l.begun
 }
 
 // inEmptyValue reports whether this is the beginning of a string that is a value.
@@ -104,6 +98,27 @@ func (c *context) inEmptyValue() bool {
 	}
 	l := &c.layers[d-1]
 	return l.empty && !l.key && l.escape == 0
+}
+
+// inString reports whether the text is in a string, inJSON whether it is in an
+// object or an array.
+func (c *context) inString() bool { return c.layers[0].state == inString }
+func (c *context) inJSON() bool   { return len(c.layers[0].stack) > 0 }
+
+// inEscape reports whether the text is within an escape.
+func (c *context) inEscape() bool { return c.inString() && c.layers[0].escape != 0 }
+
+// pendingEscape is the number of bytes of next that belong to an escape begun.
+func (c *context) pendingEscape(next string) int {
+	switch l := &c.layers[0]; {
+	case !c.inEscape():
+		return 0
+	case l.escape != escapeStart:
+		return int(l.escape)
+	case strings.HasPrefix(next, "u"):
+		return 5
+	}
+	return 1
 }
 
 func (c *context) step(d int, b byte) {
@@ -121,8 +136,8 @@ func (c *context) step(d int, b byte) {
 	if isSpace(b) {
 		return
 	}
-	start := l.start && d == 0
-	l.start = false
+	first := d == 0 && !l.begun
+	l.begun = true
 	if l.state != prose && l.accept(c, d, b) {
 		return
 	}
@@ -131,7 +146,7 @@ func (c *context) step(d int, b byte) {
 	switch {
 	case b == '{' || b == '[':
 		l.push(b)
-	case b == '"' && start:
+	case b == '"' && first:
 		c.openString(d, false)
 	}
 }

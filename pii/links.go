@@ -61,17 +61,14 @@ func (l *links) stepTag(c byte) {
 
 func (l *links) restart() { l.run, l.long = l.run[:0], false }
 
-// hold reports whether the token that follows has to stay a token, and takes it
-// in as part of the text.
-func (l *links) hold(token string) bool {
+// hold reports whether a token has to stay a token, and takes it in as part of
+// the text.
+func (l *links) hold() bool {
 	if l == nil {
 		return false
 	}
 	held := l.held()
-	l.last = 'x'
-	if len(l.run) < maxRun {
-		l.run = append(l.run, 'x')
-	}
+	l.step('x')
 	return held
 }
 

@@ -1,7 +1,6 @@
 package pii
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -26,6 +25,7 @@ type piece struct {
 	start, end int
 	depth      int // of strings, for the quotes of a number
 	token      bool
+	part       bool // of a value that was divided
 	entry      *entry
 }
 
@@ -54,28 +54,30 @@ func (v *Vault) Tokenize(r Raw, from Origin) (Tokenized, error) {
 	w := works.Get().(*work)
 	defer w.release()
 	text := boundary.Open(r)
-	if err := v.analyze(w, text); err != nil {
+	if err := v.look(w, text); err != nil {
 		return Tokenized{}, err
 	}
-	if err := v.resolve(w.pieces, from); err != nil {
-		return Tokenized{}, fmt.Errorf("tokenize %d bytes from %s: %w", len(text), from, err)
-	}
-	return boundary.Seal(replace(text, w.pieces)), nil
+	p := newPlacer(text)
+	w.pieces = p.place(text, merge(w.pieces, text, w.spans, w.tokens))
+	return v.finish(w, text, from)
 }
 
-// analyze finds what is to be replaced.
-func (v *Vault) analyze(w *work, text string) error {
+// look finds the values and the tokens in text.
+func (v *Vault) look(w *work, text string) error {
 	var err error
 	if w.spans, err = v.finder.Find(w.spans[:0], bytesOf(text)); err != nil {
 		return fmt.Errorf("look for personal data in %d bytes: %w", len(text), err)
 	}
 	w.tokens, err = v.tokensIn(w.tokens[:0], text)
-	if err != nil {
-		return err
+	return err
+}
+
+// finish gives the values their tokens and writes them.
+func (v *Vault) finish(w *work, text string, from Origin) (Tokenized, error) {
+	if err := v.resolve(w.pieces, from); err != nil {
+		return Tokenized{}, fmt.Errorf("tokenize %d bytes from %s: %w", len(text), from, err)
 	}
-	w.pieces = merge(w.pieces[:0], text, w.spans, w.tokens)
-	place(text, w.pieces)
-	return nil
+	return boundary.Seal(replace(text, w.pieces)), nil
 }
 
 // bytesOf lends the bytes of s to the detector, which only reads them.
@@ -128,93 +130,6 @@ func appendValue(dst []piece, text string, s detect.Span, start, end int) []piec
 	}
 	f := found{text: text[start:end], typ: s.Type, number: s.Kind != detect.Text}
 	return append(dst, piece{found: f, start: start, end: end})
-}
-
-// place works out how each value is written where it stands. Only numbers and
-// values with quotes, backslashes or control characters depend on that.
-func place(text string, pieces []piece) {
-	p := placer{text: text}
-	for i := range pieces {
-		if !pieces[i].token && (pieces[i].number || isDelicate(pieces[i].text) || looksNumber(text, pieces[i])) {
-			p.place(pieces, i)
-		}
-	}
-}
-
-// placer follows a text as far as the last value that depends on where it stands.
-type placer struct {
-	text  string
-	ctx   *context
-	at    int // how far ctx has followed
-	next  int // the first piece that it has not
-	valid *bool
-}
-
-func (p *placer) place(pieces []piece, i int) {
-	if p.ctx == nil {
-		p.ctx = newContext()
-	}
-	for ; p.next < i; p.next++ {
-		p.pass(&pieces[p.next])
-	}
-	one := &pieces[i]
-	p.feed(one.start)
-	one.depth = p.ctx.depth()
-	one.number = isNumber(one.text) && p.ctx.wantsValue() && endsNumber(p.text, one.end) && (one.number || one.depth == 0 && p.isJSON())
-	if !one.number {
-		one.text, one.level = peel(one.text, one.depth)
-	}
-}
-
-// pass follows the text to the end of a piece.
-func (p *placer) pass(one *piece) {
-	p.feed(one.start)
-	p.ctx.atom(one.number)
-	p.at = one.end
-}
-
-func (p *placer) feed(end int) {
-	p.ctx.feed(p.text[p.at:end])
-	p.at = end
-}
-
-// isJSON reports whether the whole text is valid JSON.
-func (p *placer) isJSON() bool {
-	if p.valid == nil {
-		ok := json.Valid(bytesOf(p.text))
-		p.valid = &ok
-	}
-	return *p.valid
-}
-
-// looksNumber reports whether a value may be a bare number of JSON although the
-// detector took it for text.
-func looksNumber(text string, p piece) bool {
-	if last := p.text[len(p.text)-1]; last < '0' || last > '9' || !isNumber(p.text) || !endsNumber(text, p.end) {
-		return false
-	}
-	before := strings.TrimRight(text[max(0, p.start-8):p.start], " \t\r\n")
-	return before == "" || strings.IndexByte(":,[", before[len(before)-1]) >= 0
-}
-
-// endsNumber reports whether what follows can follow a number of JSON, at any
-// depth of strings.
-func endsNumber(text string, end int) bool {
-	return end == len(text) || strings.IndexByte(",]} \t\r\n\\", text[end]) >= 0
-}
-
-// peel takes off the escapes that we would write ourselves, and says how many
-// layers are left.
-func peel(text string, depth int) (string, int) {
-	for depth > 0 {
-		plain, ok := unescape(text)
-		if !ok || escape(plain) != text {
-			break
-		}
-		text = plain
-		depth--
-	}
-	return text, depth
 }
 
 // resolve gives every value its entry, a new one where there is none.
