@@ -1,0 +1,105 @@
+package servers
+
+import (
+	"net"
+	"net/url"
+	"strings"
+)
+
+// check looks at an entry as a whole: what its transport needs and forbids.
+func (p *entryParser) check(n *node) {
+	e := p.e
+	if e.Transport == "" {
+		e.Transport = p.likelyTransport()
+	}
+	switch e.Transport {
+	case transportStdio:
+		p.forbid("url", "headers")
+		if p.nodes["command"] == nil && p.nodes["package"] == nil {
+			p.wrong(n, `a stdio server needs "command" or "package"`)
+		}
+	case transportHTTP, transportSSE:
+		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd")
+		p.checkURL(n)
+	case transportBuiltin:
+		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers")
+	}
+	p.checkInstance()
+	p.checkIsolation()
+	p.checkPairs(e.Name, p.nodes["env"])
+	p.checkPairs(e.Name, p.nodes["headers"])
+	p.checkArgs(e.Name, p.nodes["args"])
+}
+
+func (p *entryParser) likelyTransport() string {
+	switch {
+	case p.nodes["url"] != nil:
+		return transportHTTP
+	case p.nodes["command"] == nil && p.nodes["package"] == nil && p.e.Category == "builtin":
+		return transportBuiltin
+	}
+	return transportStdio
+}
+
+func (p *entryParser) forbid(names ...string) {
+	for _, name := range names {
+		if n := p.nodes[name]; n != nil {
+			p.wrong(n, "has no meaning for transport %s; remove it", p.e.Transport)
+		}
+	}
+}
+
+func (p *entryParser) checkURL(n *node) {
+	at := p.nodes["url"]
+	if at == nil {
+		p.wrong(n, `transport %s needs "url"`, p.e.Transport)
+		return
+	}
+	if len(p.l.missing) > 0 {
+		return // judged when it is known
+	}
+	u, err := url.Parse(p.l.url)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		p.wrong(at, "is not an http or https address") // not shown: it may hold a secret
+		return
+	}
+	if s, ok := at.value.(string); ok && secretURL(s) {
+		p.warnSecret(at, inputID(p.e.Name, "url"))
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		p.warn(at, "sends everything unencrypted to another machine; use https")
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// checkInstance gives each user a process of their own where the catalog does
+// not say otherwise: a stdio server keeps what it is told.
+func (p *entryParser) checkInstance() {
+	e := p.e
+	if e.Instance == "" {
+		e.Instance = instanceShared
+		if e.Transport == transportStdio {
+			e.Instance = instanceUser
+		}
+	}
+	if e.eager && e.Instance != instanceShared {
+		p.wrong(p.nodes["start"], `eager needs "instance": "shared": there is no user yet when airlock starts`)
+	}
+}
+
+func (p *entryParser) checkIsolation() {
+	n := p.nodes["isolation"]
+	if n == nil {
+		return
+	}
+	const text = `isolating servers is not supported yet, and without it the server would run with the network and memory of the host`
+	if p.e.Enabled {
+		p.wrong(n, text+`; remove "sandbox" to accept that, or disable the server`)
+		return
+	}
+	p.warn(n, text+"; it cannot be enabled as it stands")
+}

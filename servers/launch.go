@@ -1,0 +1,18 @@
+package servers
+
+// launch is how a server is reached, inputs filled in. It may hold secrets, so
+// an Entry keeps a pointer to it, which prints as an address.
+type launch struct {
+	command     string
+	args        []string
+	env         map[string]string
+	inheritEnv  []string
+	cwd         string // absolute
+	packageType string
+	packageName string
+	packageVer  string
+	url         string
+	headers     map[string]string
+	// missing names the inputs that could not be filled in.
+	missing []string
+}
