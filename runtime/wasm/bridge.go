@@ -88,4 +88,3 @@ func (r *recorder) code() int {
 	}
 	return r.status
 }
-

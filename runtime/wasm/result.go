@@ -91,4 +91,3 @@ func (e *execution) limitError(reason sandbox.Reason, stopped error) *sandbox.Sc
 	}
 	return &sandbox.ScriptError{Name: name, Message: pii.NewRaw(message), Hint: hint}
 }
-

@@ -101,4 +101,3 @@ func clock(x sandbox.Execution) *sandbox.Clock {
 	}
 	return sandbox.NewClock(x.Limits.Wall)
 }
-
