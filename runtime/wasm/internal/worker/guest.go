@@ -30,6 +30,9 @@ type guest struct {
 	vm        *quickjs.VM
 	toResult  quickjs.Value // the prelude's hooks
 	toError   quickjs.Value
+	require   quickjs.Value // zero if the prelude has none
+	toAnswer  quickjs.Value // makes what call resolves with
+	keysOf    quickjs.Value // the JSON of an object's own keys
 	execution uint32
 
 	stopOnce sync.Once
@@ -73,8 +76,16 @@ func (w *worker) newGuest(ctx context.Context) (*guest, error) {
 	return g, nil
 }
 
+// What the driver has evaluated beside the prelude, before any script can change
+// what these use. An answer has no prototype: resolving a promise with an object
+// looks for a property then, and Object.prototype is the script's.
+const (
+	toAnswer = `((status,body)=>({__proto__:null,status,body}))`
+	keysOf   = `(({stringify},{keys})=>m=>stringify(m===null||typeof m!=="object"&&typeof m!=="function"?[]:keys(m)))(JSON,Object)`
+)
+
 // install gives the prelude its host and keeps its hooks.
-func (g *guest) install() error {
+func (g *guest) install() (err error) {
 	host, err := g.vm.Object()
 	if err != nil {
 		return err
@@ -89,7 +100,20 @@ func (g *guest) install() error {
 			return err
 		}
 	}
-	prelude, err := g.vm.Eval(g.w.prelude, "airlock", quickjs.EvalScript)
+	if g.toAnswer, err = g.vm.Eval(toAnswer, preludeFile, quickjs.EvalScript); err != nil {
+		return err
+	}
+	if g.keysOf, err = g.vm.Eval(keysOf, preludeFile, quickjs.EvalScript); err != nil {
+		return err
+	}
+	return g.installPrelude(host)
+}
+
+// preludeFile names the prelude in stack traces.
+const preludeFile = "airlock:prelude"
+
+func (g *guest) installPrelude(host quickjs.Value) error {
+	prelude, err := g.vm.Eval(g.w.prelude, preludeFile, quickjs.EvalScript)
 	if err != nil {
 		return err
 	}
@@ -102,7 +126,10 @@ func (g *guest) install() error {
 	if g.toResult, err = g.vm.Get(hooks, "result"); err != nil {
 		return err
 	}
-	g.toError, err = g.vm.Get(hooks, "error")
+	if g.toError, err = g.vm.Get(hooks, "error"); err != nil {
+		return err
+	}
+	g.require, err = g.vm.Get(hooks, "require")
 	return err
 }
 

@@ -132,26 +132,22 @@ func refused(code, message, hint string) string {
 func (g *guest) settle(p quickjs.Promise, status string, body []byte) error {
 	defer g.vm.Free(p.Resolve)
 	defer g.vm.Free(p.Reject)
-	answer, err := g.vm.Object()
-	if err != nil {
-		return err
-	}
-	defer g.vm.Free(answer)
 	code, _ := strconv.ParseFloat(status, 64)
 	number, err := g.vm.Number(code)
 	if err != nil {
 		return err
 	}
-	if err := g.vm.Set(answer, "status", number); err != nil {
-		return err
-	}
+	defer g.vm.Free(number)
 	text, err := g.vm.String(string(body))
 	if err != nil {
 		return err
 	}
-	if err := g.vm.Set(answer, "body", text); err != nil {
+	defer g.vm.Free(text)
+	answer, err := g.vm.Call(g.toAnswer, number, text)
+	if err != nil {
 		return err
 	}
+	defer g.vm.Free(answer)
 	ignored, err := g.vm.Call(p.Resolve, answer)
 	g.vm.Free(ignored)
 	return err

@@ -66,8 +66,22 @@ func (m modules) commonJS(vm *quickjs.VM, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list, err := vm.Eval(`(m=>JSON.stringify(m===null||typeof m!=="object"&&typeof m!=="function"?[]:Object.keys(m)))(require(`+string(quoted)+`))`,
-		"airlock", quickjs.EvalScript)
+	file, err := vm.String("")
+	if err != nil {
+		return "", err
+	}
+	defer vm.Free(file)
+	specifier, err := vm.String(name)
+	if err != nil {
+		return "", err
+	}
+	defer vm.Free(specifier)
+	module, err := vm.Call(m.g.require, file, specifier)
+	if err != nil {
+		return "", err
+	}
+	defer vm.Free(module)
+	list, err := vm.Call(m.g.keysOf, module)
 	if err != nil {
 		return "", err
 	}
