@@ -38,16 +38,16 @@ type Match struct {
 // order, say how surely the skill is meant: 0.65 for one word that says something,
 // 0.88 for two, 0.96 for three. That is lowered by the part of the task's words
 // that the skill does not speak of at all: they ask for something else, or for a
-// part that the skill would ignore. Words are compared by their stems.
+// part that the skill would ignore. Periods and numbers do not count against a skill
+// that declares inputs for them. Words are compared by their stems.
 func (s *Store) Match(userKey string, task pii.Tokenized) ([]Match, error) {
 	all, err := s.all(userKey)
 	if err != nil {
 		return nil, fmt.Errorf("match skills: %w", err)
 	}
-	terms := termsOf(task.String())
 	var found []Match
 	for _, p := range all {
-		if c := p.confidence(terms); c > 0 {
+		if c := p.confidence(task.String()); c > 0 {
 			found = append(found, Match{Skill: p.Skill, Confidence: c})
 		}
 	}
@@ -56,8 +56,8 @@ func (s *Store) Match(userKey string, task pii.Tokenized) ([]Match, error) {
 	return found, nil
 }
 
-func (p parsed) confidence(terms []term) float64 {
-	c := p.words.confidence(terms)
+func (p parsed) confidence(task string) float64 {
+	c := p.words.confidence(termsOf(withoutInputs(task, p.words.inputs)))
 	if p.words.vague || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Required }) {
 		c = math.Min(c, unaskedCap)
 	}
@@ -69,12 +69,13 @@ type vocabulary struct {
 	anchors [][]term
 	// strong are the words of name and keywords, weak those of the description.
 	strong, weak map[string]bool
+	inputs       []declared
 	// vague says that it gives no description.
 	vague bool
 }
 
 func newVocabulary(h header) *vocabulary {
-	v := &vocabulary{strong: map[string]bool{}, weak: map[string]bool{}, vague: h.description == ""}
+	v := &vocabulary{strong: map[string]bool{}, weak: map[string]bool{}, vague: h.description == "", inputs: h.inputs}
 	for _, phrase := range append([]string{h.name}, h.keywords...) {
 		anchor := termsOf(phrase)
 		// Words that most tasks hold name nothing by themselves.

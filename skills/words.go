@@ -14,15 +14,16 @@ var stopWords = setOf(`please can could would will us me my our we you i want ne
 	s t d ll re ve whats hows wheres thing things stuff some any all every each across
 	kindly help thanks hello hi just now also then with within using use via per vs versus
 	develop developed going go did does do done have has had get gets got give gives
+	create creating make making show showing find list tell build generate prepare produce provide write
+	present put run compute calculate look see export save
+	since until till during between before after ago
 	be been being so as at by for from in into of on onto or the to up was were
 	how much many what which who whom whose when where why`)
 
 // lightWords say little about which skill is meant, since most tasks hold some.
-var lightWords = setOf(`data report create creating make making show showing analyze analyse analysis
-	latest last recent current newest find list tell build generate prepare produce provide write
-	present put run compute calculate look see review check overall complete full detailed short
-	quick brief good shop store business company database table tables record records numbers figures
-	artifact file markdown csv`)
+var lightWords = setOf(`data report analyze analyse analysis latest last recent current newest review check
+	overall complete full detailed short quick brief good shop store business company database table tables
+	record records numbers figures artifact file markdown csv spreadsheet`)
 
 // lightWeight is what a light word counts, next to 1 for others. 0.3 keeps three
 // of them together below one word that says something.
@@ -40,6 +41,9 @@ var tokenForm = regexp.MustCompile(`(?i)\[?[A-Z][A-Z0-9_]*_[0-9]+_[a-z0-9]{5}\]?
 
 // valueTerm is the term that stands for a PII token.
 const valueTerm = "\x00value"
+
+// eMail makes one word of the two that the hyphen makes.
+var eMail = regexp.MustCompile(`(?i)\be-?mail`)
 
 // term is one word of a task, stemmed.
 type term struct {
@@ -63,6 +67,7 @@ func stem(word string) string { return english.Stem(word, false) }
 func termsOf(text string) []term {
 	var terms []term
 	seen := map[string]bool{}
+	text = eMail.ReplaceAllString(text, "email")
 	text = tokenForm.ReplaceAllString(text, " "+valueTerm+" ")
 	for _, word := range splitWords(text) {
 		t := term{stem: word, weight: 1}
@@ -82,6 +87,39 @@ func termsOf(text string) []term {
 		}
 	}
 	return terms
+}
+
+// Words of a task that tell a skill's inputs and not which skill is meant.
+var (
+	periods = regexp.MustCompile(`(?i)\b(?:` +
+		`\d{4}-\d{2}(?:-\d{2})?` +
+		`|(?:` + months + `)\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?,?)?\s+(?:of\s+)?(?:19|20)\d{2}` +
+		`|(?:in|for|of|since|until|during|from|to)\s+(?:` + months + `)` +
+		`|q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+quarter` +
+		`|(?:last|latest|past|previous|recent|this|current)\s+(?:\d+\s+|few\s+|two\s+|three\s+|four\s+|six\s+|twelve\s+|full\s+)?(?:day|week|month|quarter|year)s?` +
+		`|(?:19|20)\d{2}|today|yesterday|year[\s-]to[\s-]date|ytd)\b`)
+	counts = regexp.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty)\b`)
+)
+
+const months = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
+
+// withoutInputs drops from a task what is an input of the skill.
+func withoutInputs(task string, inputs []declared) string {
+	for _, in := range inputs {
+		switch in.kind {
+		case Date, Month:
+			task = periods.ReplaceAllString(task, " ")
+		case Integer, Number:
+			// A year must not be taken for a number of things.
+			task = counts.ReplaceAllStringFunc(task, func(n string) string {
+				if len(n) == 4 && n[0] <= '9' {
+					return n
+				}
+				return " "
+			})
+		}
+	}
+	return task
 }
 
 // splitWords splits a text into words in lower case: at everything that is neither
