@@ -91,7 +91,7 @@ func validTypeName(s string) bool {
 func (p *customPattern) find(dst []Span, data []byte) ([]Span, error) {
 	if p.linear != nil {
 		for _, m := range p.linear.FindAllIndex(data, -1) {
-			dst = appendCustom(dst, data, m[0], m[1], p.name)
+			dst = appendCustom(dst, m[0], m[1], p.name)
 		}
 		return dst, nil
 	}
@@ -106,7 +106,7 @@ func (p *customPattern) findBacktracking(dst []Span, data []byte) ([]Span, error
 	late := false
 	err := p.backtrack.FindRunesMatches(runes, 0, func(m regexp2.MatchView) bool {
 		if start, length, ok := m.GroupRange(0); ok {
-			dst = appendCustom(dst, data, offsets[start], offsets[start+length], p.name)
+			dst = appendCustom(dst, offsets[start], offsets[start+length], p.name)
 		}
 		late = time.Now().After(deadline)
 		return !late
@@ -128,9 +128,9 @@ func decodeRunes(data []byte) (runes []rune, offsets []int) {
 	return runes, append(offsets, len(data))
 }
 
-func appendCustom(dst []Span, data []byte, start, end int, t Type) []Span {
+func appendCustom(dst []Span, start, end int, t Type) []Span {
 	if start == end {
 		return dst
 	}
-	return append(dst, Span{Start: start, End: end, Type: t, Kind: kindOf(data, start, end)})
+	return append(dst, Span{Start: start, End: end, Type: t})
 }

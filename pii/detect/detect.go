@@ -13,11 +13,9 @@ package detect
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
-
-// Type names a kind of personal data, as it stands in tokens.
-type Type string
 
 // Kind says how a value is written.
 type Kind uint8
@@ -43,14 +41,6 @@ type Span struct {
 	Escape uint8
 }
 
-// TypeInfo describes a type for people who choose among them.
-type TypeInfo struct {
-	Type        Type
-	Description string
-	On          bool   // found by this detector
-	Pack        string // the pack that brings it, "" for the standard ones
-}
-
 // Options configure a Detector. The zero value finds the standard types.
 type Options struct {
 	// Packs are switched on beside the standard types; Types lists them.
@@ -66,46 +56,115 @@ type Options struct {
 
 // Detector finds personal data. It never changes after New.
 type Detector struct {
-	disabled []Type
+	on       typeSet
+	packs    *packIndex
 	custom   []customPattern
+	scanners *sync.Pool
 }
 
 // New makes a detector. A pattern that does not compile is an error that names
 // the pattern.
 func New(o Options) (*Detector, error) {
-	if len(o.Packs) > 0 {
-		return nil, fmt.Errorf("unknown pack %q", o.Packs[0])
+	on, packs, err := choose(o.Packs, o.Disabled)
+	if err != nil {
+		return nil, err
 	}
 	custom, err := compileCustom(o.Custom, o.CustomTimeout)
 	if err != nil {
 		return nil, err
 	}
-	return &Detector{disabled: o.Disabled, custom: custom}, nil
+	return &Detector{on: on, packs: packs, custom: custom, scanners: &sync.Pool{New: func() any { return new(scanner) }}}, nil
+}
+
+// choose makes the set of types that are on.
+func choose(packs []string, disabled []Type) (typeSet, *packIndex, error) {
+	on := typeSet(1)<<standardTypes - 1
+	index, extra, err := indexPacks(packs)
+	if err != nil {
+		return 0, nil, err
+	}
+	on |= extra
+	for _, name := range disabled {
+		id, ok := idOf(name)
+		if !ok {
+			return 0, nil, fmt.Errorf("disabled type %q: no such type; Types lists them", name)
+		}
+		on &^= 1 << id
+	}
+	return on, index, nil
 }
 
 // Find appends the values in data to dst, sorted and disjoint. It fails only when
 // a custom pattern ran out of time; the caller must then not use the text at all.
 func (d *Detector) Find(dst []Span, data []byte) ([]Span, error) {
 	base := len(dst)
-	dst = d.standard(dst, data)
+	dst = d.scan(dst, data)
+	custom := len(dst)
 	for i := range d.custom {
 		var err error
 		if dst, err = d.custom[i].find(dst, data); err != nil {
 			return dst[:base], err
 		}
 	}
-	found := resolve(data, dst[base:])
-	return dst[:base+len(found)], nil
+	if len(dst) == base {
+		return dst, nil
+	}
+	found := place(data, dst[base:], custom-base)
+	return dst[:base+len(resolve(data, found))], nil
 }
 
-// Types lists every type this detector knows, on or off.
+// scan runs the built-in detectors.
+func (d *Detector) scan(dst []Span, data []byte) []Span {
+	s := d.scanners.Get().(*scanner)
+	s.on, s.packs, s.labels, s.folds = d.on, d.packs, labels(), true
+	s.reset(data, dst)
+	s.run()
+	dst = s.out
+	s.b, s.out = nil, nil
+	d.scanners.Put(s)
+	return dst
+}
+
+// place says of every span how it stands in JSON. The first builtin spans come
+// from the built-in detectors, the others from custom patterns.
+func place(data []byte, spans []Span, builtin int) []Span {
+	p := newPlacer(data)
+	slices.SortStableFunc(spans[:builtin], byStart)
+	kept := spans[:0]
+	for i, s := range spans {
+		if i == builtin {
+			p = newPlacer(data)
+			slices.SortStableFunc(spans[builtin:], byStart)
+			s = spans[i]
+		}
+		if p.place(&s, i >= builtin) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// Types lists every type there is, on or off in this detector.
 func (d *Detector) Types() []TypeInfo {
 	var all []TypeInfo
-	for _, t := range seedTypes {
-		all = append(all, TypeInfo{Type: t.Type, Description: t.description, On: !slices.Contains(d.disabled, t.Type)})
+	for id, t := range standard {
+		all = append(all, TypeInfo{Type: t.name, Description: t.description, On: d.on.has(typeID(id))})
+	}
+	for i, t := range packTypes {
+		all = append(all, TypeInfo{Type: t.name, Description: t.description, On: d.on.has(standardTypes + typeID(i)), Pack: t.pack})
 	}
 	for i := range d.custom {
 		all = append(all, TypeInfo{Type: d.custom[i].name, Description: "custom pattern", On: true, Pack: "custom"})
 	}
 	return all
+}
+
+// idOf is the number of a built-in type.
+func idOf(name Type) (typeID, bool) {
+	for i := range int(standardTypes) + len(packTypes) {
+		if nameOf(typeID(i)) == name {
+			return typeID(i), true
+		}
+	}
+	return 0, false
 }

@@ -2,22 +2,32 @@ package detect
 
 import "slices"
 
-// resolve sorts spans and removes overlaps: the longest wins, then the earlier.
-// Spans that touch one of our tokens go. It works in place.
+// resolve sorts spans, drops those that touch one of our tokens, and lets the
+// longest of those that overlap win, then the earlier type. It works in place.
 func resolve(data []byte, spans []Span) []Span {
-	slices.SortStableFunc(spans, func(a, b Span) int { return a.Start - b.Start })
+	if !slices.IsSortedFunc(spans, byStart) {
+		slices.SortStableFunc(spans, byStart)
+	}
 	kept := spans[:0]
 	for _, s := range spans {
-		if touchesToken(data, s.Start, s.End) {
+		if s.Start >= s.End || touchesToken(data, s.Start, s.End) {
 			continue
 		}
-		if n := len(kept); n > 0 && s.Start < kept[n-1].End {
-			if s.End-s.Start > kept[n-1].End-kept[n-1].Start {
-				kept[n-1] = s
-			}
-			continue
-		}
-		kept = append(kept, s)
+		kept = keepLongest(kept, s)
 	}
 	return kept
+}
+
+func byStart(a, b Span) int { return a.Start - b.Start }
+
+// keepLongest adds s to disjoint spans, in place of shorter ones that it overlaps.
+func keepLongest(kept []Span, s Span) []Span {
+	n := len(kept)
+	for n > 0 && kept[n-1].End > s.Start {
+		if kept[n-1].End-kept[n-1].Start >= s.End-s.Start {
+			return kept
+		}
+		n--
+	}
+	return append(kept[:n], s)
 }

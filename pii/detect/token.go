@@ -1,53 +1,53 @@
 package detect
 
-// isWord reports the bytes that a token's core consists of.
-func isWord(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-}
+import "bytes"
+
+// nonceLen is the length of a token's last part.
+const nonceLen = 5
 
 // touchesToken reports whether a token's core reaches into data[start:end].
 func touchesToken(data []byte, start, end int) bool {
 	for start > 0 && isWord(data[start-1]) {
 		start--
 	}
-	for end < len(data) && isWord(data[end]) {
-		end++
-	}
+	end = wordEnd(data, end)
 	for i := start; i < end; {
-		j := i
-		for j < end && isWord(data[j]) {
-			j++
+		// A core has an underscore; without one there is nothing to look at.
+		u := bytes.IndexByte(data[i:end], '_')
+		if u < 0 {
+			return false
 		}
-		if isToken(data[i:j]) {
+		s, e := i+u, wordEnd(data, i+u)
+		for s > start && isWord(data[s-1]) {
+			s--
+		}
+		if isToken(data[s:e]) {
 			return true
 		}
-		i = j + 1
+		i = e
 	}
 	return false
 }
 
-// isToken recognises TYPE_N_nonce: upper-case type, number, five of a-z2-7 0-9.
-func isToken(w []byte) bool {
-	n := len(w)
-	if n < 9 || w[n-6] != '_' || w[0] < 'A' || w[0] > 'Z' {
-		return false
+// isToken recognises a whole word TYPE_N_nonce.
+func isToken(w []byte) bool { return tokenType(w) > 0 }
+
+// tokenType is the length of the type's name in a token's core, 0 for anything
+// else: upper-case type, number, five characters of a-z and digits.
+func tokenType(w []byte) int {
+	mark := len(w) - nonceLen - 1
+	if mark < 3 || w[mark] != '_' || class[w[0]]&upper == 0 {
+		return 0
 	}
-	for _, c := range w[n-5:] {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			return false
-		}
+	if classesOf(w[mark+1:])&^(digit|letter|lower) != 0 {
+		return 0
 	}
-	i := n - 7
-	for i > 0 && w[i] >= '0' && w[i] <= '9' {
+	i := mark - 1
+	for i > 0 && isDigit(w[i]) {
 		i--
 	}
-	if i == n-7 || w[i] != '_' {
-		return false
+	if i == mark-1 || w[i] != '_' || classesOf(w[:i])&lower != 0 {
+		return 0
 	}
-	for _, c := range w[:i] {
-		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
-			return false
-		}
-	}
-	return i > 0
+	return i
 }

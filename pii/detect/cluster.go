@@ -1,0 +1,131 @@
+package detect
+
+// maxGroups is more than any number has that is written in groups.
+const maxGroups = 10
+
+// cluster is a row of digit groups with single separators between them, as
+// numbers are written for people: (415) 555-0132.
+type cluster struct {
+	b          []byte
+	n          int
+	start, end [maxGroups]int
+	sep        [maxGroups]byte // before the group: ' ', '-', '.', '/', '(' or ')'
+	tail       byte            // the separator after the last group when another word follows it directly
+}
+
+// one makes a cluster of one group.
+func (c *cluster) one(start, end int) { c.n, c.start[0], c.end[0], c.tail = 1, start, end, 0 }
+
+// parse reads the groups from start on.
+func (c *cluster) parse(b []byte, start int) {
+	c.b, c.n, c.tail = b, 0, 0
+	var sep byte
+	for at := start; c.n < maxGroups; {
+		end := digitsEnd(b, at)
+		if end < len(b) && class[b[end]] != 0 && !isExtension(b, end) {
+			c.tail = sep // a word such as 15T12
+			return
+		}
+		c.start[c.n], c.end[c.n], c.sep[c.n] = at, end, sep
+		c.n++
+		if at, sep = nextGroup(b, end); at == 0 {
+			return
+		}
+	}
+	c.tail = sep
+}
+
+// nextGroup is where the group after a separator at i starts, and the separator.
+func nextGroup(b []byte, i int) (int, byte) {
+	if i+1 >= len(b) {
+		return 0, 0
+	}
+	c, j := b[i], i+1
+	switch c {
+	case ' ', '-':
+		if b[j] == '(' {
+			c, j = '(', j+1
+		}
+	case '.', '/', '(':
+	case ')':
+		if b[j] == ' ' || b[j] == '-' {
+			j++
+		}
+	default:
+		return 0, 0
+	}
+	if j < len(b) && isDigit(b[j]) {
+		return j, c
+	}
+	return 0, 0
+}
+
+// isExtension reports an extension such as x123 at i.
+func isExtension(b []byte, i int) bool {
+	return b[i]|0x20 == 'x' && i+1 < len(b) && isDigit(b[i+1])
+}
+
+func (c *cluster) len(i int) int { return c.end[i] - c.start[i] }
+
+// lens reports whether the groups from i on have these lengths.
+func (c *cluster) lens(i int, want ...int) bool {
+	if i+len(want) > c.n {
+		return false
+	}
+	for j, n := range want {
+		if c.len(i+j) != n {
+			return false
+		}
+	}
+	return true
+}
+
+// uniform reports whether all separators of groups i to j are sep.
+func (c *cluster) uniform(i, j int, sep byte) bool {
+	for k := i + 1; k < j; k++ {
+		if c.sep[k] != sep {
+			return false
+		}
+	}
+	return true
+}
+
+// ends reports whether a number may end after group j-1, whose groups are
+// separated by sep: no further group is joined to it.
+func (c *cluster) ends(j int, sep byte) bool {
+	next := c.tail
+	if j < c.n {
+		next = c.sep[j]
+	}
+	switch next {
+	case 0, '(', ')':
+		return true
+	case ' ':
+		return sep != ' '
+	default:
+		return false
+	}
+}
+
+// digits counts the digits of groups i to j.
+func (c *cluster) digits(i, j int) (n int) {
+	for ; i < j; i++ {
+		n += c.len(i)
+	}
+	return n
+}
+
+// starts reports whether a number separated by sep may start at i: no further
+// group stands joined before it.
+func (s *scanner) starts(i int, sep byte) bool {
+	if !isDigit(s.byteAt(i - 2)) {
+		return true
+	}
+	switch p := s.byteAt(i - 1); p {
+	case '-', '.', '/':
+		return false
+	case ' ':
+		return sep != ' '
+	}
+	return true
+}

@@ -1,0 +1,143 @@
+package detect
+
+// number handles the word around a digit at i and gives the position to go on
+// from, which is always past i.
+func (s *scanner) number(i int) int {
+	b := s.b
+	start := i
+	for start > s.floor && class[b[start-1]] != 0 {
+		start--
+	}
+	if start > 0 && start < i && b[start-1] == '\\' {
+		if next := s.escape(start); next > 0 {
+			return next
+		}
+		if isEscapeLetter(b[start]) {
+			start++
+		}
+	}
+	if start > 0 && b[start-1] == '%' && s.folds {
+		if next := s.percent(start - 1); next > 0 {
+			return next
+		}
+	}
+	end, classes := start, byte(0)
+	for end < len(b) && class[b[end]] != 0 {
+		classes |= class[b[end]]
+		end++
+	}
+	s.floor = end
+	if classes == digit {
+		return s.digits(start, end)
+	}
+	return s.mixed(start, end, classes)
+}
+
+// digits handles a word of digits only.
+func (s *scanner) digits(start, end int) int {
+	switch n, next := end-start, s.byteAt(end); {
+	case next == ':' && n <= 4:
+		if e := s.hexColons(start); e > 0 {
+			return e
+		}
+	case next == '-' && n == 4 || next == '/' && n == 4:
+		if e := s.isoDate(start); e > 0 {
+			return e
+		}
+	case next == '.' && n <= 3:
+		if e := s.ipv4(start); e > 0 {
+			return e
+		}
+	case next == '-' && n == 2:
+		if e := s.macDashes(start); e > 0 {
+			return e
+		}
+	case next == '.' && n == 4:
+		if e := s.macDots(start); e > 0 {
+			return e
+		}
+	case next == '-' && n == 8:
+		if e := uuidEnd(s.b, start); e > 0 {
+			s.floor = e
+			return e
+		}
+	}
+	if s.joins(end) {
+		return s.groups(start)
+	}
+	if end-start >= minBare {
+		s.single(start, end)
+	}
+	return end
+}
+
+// minBare is the fewest digits a number without separators can have.
+const minBare = 6
+
+// joins reports whether another group of digits may follow the one ending at i.
+func (s *scanner) joins(i int) bool {
+	switch s.byteAt(i) {
+	case ' ', '-', '.', '/', '(':
+		return isDigit(s.byteAt(i+1)) || s.byteAt(i+1) == '('
+	case ')':
+		c := s.byteAt(i + 1)
+		return isDigit(c) || (c == ' ' || c == '-') && isDigit(s.byteAt(i+2))
+	}
+	return false
+}
+
+// single handles a number without separators.
+func (s *scanner) single(start, end int) {
+	if end-start > maxCardDigits || s.inDecimal(start, end) {
+		return
+	}
+	s.cl.one(start, end)
+	s.tryGroups()
+}
+
+// inDecimal reports a number that is part of a decimal or of a dotted run.
+func (s *scanner) inDecimal(start, end int) bool {
+	p, n := s.byteAt(start-1), s.byteAt(end)
+	return p == '.' && isDigit(s.byteAt(start-2)) || n == '.' && isDigit(s.byteAt(end+1))
+}
+
+// groups handles digits with separators, from the group at start on.
+func (s *scanner) groups(start int) int {
+	s.cl.parse(s.b, start)
+	if e := s.date(); e > 0 {
+		s.floor = e
+		return e
+	}
+	if e := s.tryGroups(); e > 0 {
+		s.floor = max(s.floor, e)
+		return e
+	}
+	return s.cl.end[0]
+}
+
+// tryGroups asks every type that is written in digits, and gives the furthest end.
+func (s *scanner) tryGroups() int {
+	end := s.ssnGroups()
+	end = max(end, s.cardGroups())
+	end = max(end, s.phoneGroups())
+	end = max(end, s.ninoGroups())
+	end = max(end, s.labelledGroups())
+	if s.packs != nil {
+		end = max(end, s.packGroups())
+	}
+	return end
+}
+
+// uuidEnd is the end of a UUID at start, 0 if there is none.
+func uuidEnd(b []byte, start int) int {
+	if start+36 > len(b) {
+		return 0
+	}
+	for i, c := range b[start : start+36] {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !isHex(c) {
+			return 0
+		}
+	}
+	return wordEnd(b, start+36)
+}

@@ -1,0 +1,108 @@
+package detect
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// scanner is one pass over one text. It allocates nothing once its buffers have
+// grown.
+type scanner struct {
+	b      []byte
+	out    []Span
+	base   int // out[base:] are this scan's
+	on     typeSet
+	labels *labelTable
+	packs  *packIndex
+
+	floor   int // no word begins before it: the end of the last one read
+	barrier int // end of the last span: labels before it belong to that span
+	hexRun  int // end of the last run of hex digits and colons tried
+
+	// The last JSON key and its value, read on demand.
+	keyColon, keyOf, valueOf        int
+	keyAll, keyLast                 label
+	valueStart, valueEnd, valueSeen int
+	valueClose                      byte
+
+	ctx    context
+	ctxPos int
+
+	cl     cluster
+	fold   folded
+	folds  bool // this scan may fold; the scan of a folded view may not
+	folded int  // end of the last region folded
+}
+
+// reset prepares s for a text.
+func (s *scanner) reset(b []byte, out []Span) {
+	s.b, s.out, s.base = b, out, len(out)
+	s.floor, s.barrier, s.hexRun, s.folded, s.ctxPos = 0, 0, 0, 0, 0
+	s.keyColon, s.keyOf, s.valueOf = -1, -1, -1
+}
+
+// run scans the text. Everything starts at a trigger byte; the bytes between are
+// skipped eight at a time.
+func (s *scanner) run() {
+	for i := nextTrigger(s.b, 0); i < len(s.b); i = nextTrigger(s.b, i) {
+		switch c := s.b[i]; {
+		case isDigit(c):
+			i = s.number(i)
+		case c == ':':
+			i = s.colon(i)
+		case c == '=':
+			i = s.equals(i)
+		case c == '@':
+			i = s.at(i)
+		case c == '-':
+			i = s.dash(i)
+		case c >= 0x80:
+			i = s.nonASCII(i)
+		default:
+			i++
+		}
+	}
+}
+
+// add reports a value and gives its end, so that callers can go on there.
+func (s *scanner) add(start, end int, t typeID) int {
+	s.out = append(s.out, Span{Start: start, End: end, Type: nameOf(t)})
+	s.barrier = max(s.barrier, end)
+	s.ctxPos = 0
+	return end
+}
+
+const (
+	ones = 0x0101010101010101
+	low7 = 0x7f * ones
+	high = 0x80 * ones
+)
+
+// nextTrigger is the first position from i on of a byte where a value may start
+// or turn: '-', '0' to '=', '@' and everything outside ASCII.
+func nextTrigger(b []byte, i int) int {
+	for i+8 <= len(b) {
+		x := binary.LittleEndian.Uint64(b[i:])
+		y := x & low7
+		digits := (y + (0x80-'0')*ones) &^ (y + (0x80-'>')*ones)
+		others := (y ^ '@'*ones + low7) & (y ^ '-'*ones + low7)
+		if m := (digits | ^others | x) & high; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(b) && !isTrigger(b[i]) {
+		i++
+	}
+	return i
+}
+
+func isTrigger(c byte) bool { return c-'0' < '>'-'0' || c == '@' || c == '-' || c >= 0x80 }
+
+// byteAt is the byte at i, 0 outside.
+func (s *scanner) byteAt(i int) byte {
+	if uint(i) < uint(len(s.b)) {
+		return s.b[i]
+	}
+	return 0
+}
