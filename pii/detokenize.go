@@ -69,14 +69,14 @@ func (d *detokenizer) run(text string, at int, end bool) (int, error) {
 		if m.end <= at {
 			continue
 		}
+		if start, more := m.mayGoOn(text, at); more && !end {
+			return d.stop(text, at, quoteBefore(text, at, start)), nil
+		}
 		if m.entry == nil {
 			return at, &UnknownTokenError{Token: m.name}
 		}
 		if m.start < at {
 			continue // began before it was known, and is shown already
-		}
-		if start, more := m.mayGoOn(text, at); more && !end {
-			return d.stop(text, at, quoteBefore(text, at, start)), nil
 		}
 		d.text(text[at:m.start])
 		at = d.token(text, m)

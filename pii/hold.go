@@ -10,9 +10,9 @@ const maxHold = 256
 // token ends, and where it may begin then.
 func (m tokenMatch) mayGoOn(text string, floor int) (int, bool) {
 	rest := text[m.end:]
-	start := m.start
-	more := rest == "" && isAlnum(text[m.end-1]) || m.entry.number && beginsQuote(rest)
-	if isAlnum(text[m.end-1]) {
+	start := max(m.start, floor)
+	more := rest == "" && isAlnum(text[m.end-1]) || m.entry != nil && m.entry.number && beginsQuote(rest)
+	if isAlnum(text[m.end-1]) && m.start >= floor {
 		for _, b := range brackets {
 			if len(rest) < len(b.shut) && strings.HasPrefix(b.shut, rest) && strings.HasSuffix(text[floor:m.start], b.open) {
 				start, more = min(start, m.start-len(b.open)), true

@@ -133,19 +133,28 @@ func (p *placer) mayBeBare(one *piece) bool {
 	if !p.likely && !p.stream {
 		return false
 	}
+	literal := true
 	for _, c := range []byte(one.text) {
-		if !isLiteral(c) && !isSpace(c) && strings.IndexByte(",:[]{}", c) < 0 {
+		switch {
+		case isLiteral(c):
+		case isSpace(c) || strings.IndexByte(",:[]{}", c) >= 0:
+			literal = false
+		default:
 			return false
 		}
 	}
-	start, end := one.start, one.end
+	return !literal || p.bounded(one.start, one.end)
+}
+
+// bounded reports whether a literal is one in JSON, by what stands around it.
+func (p *placer) bounded(start, end int) bool {
 	for start > 0 && isLiteral(p.text[start-1]) {
 		start--
 	}
 	for end < len(p.text) && isLiteral(p.text[end]) {
 		end++
 	}
-	return (start == 0 || strings.IndexByte(":,[{ \t\r\n", p.text[start-1]) >= 0) && endsNumber(p.text, end)
+	return (start == 0 || strings.IndexByte(":,[ \t\r\n", p.text[start-1]) >= 0) && endsNumber(p.text, end)
 }
 
 // divide breaks up what cannot be replaced as a whole in valid JSON: into what of
