@@ -22,7 +22,10 @@ import (
 type Turn struct {
 	// Reasoning is thought before the answer; empty sends none.
 	Reasoning string
-	Text      string
+	// Redacted is the data of a block of reasoning that its provider encrypted;
+	// only a Server sends it, and only by Anthropic's protocol.
+	Redacted string
+	Text     string
 	// Calls are the tools it calls. A call without ID gets one from a Script and
 	// goes without one over the wire.
 	Calls []llm.Call
