@@ -29,6 +29,7 @@ func (c *cluster) parse(b []byte, start int) {
 		c.start[c.n], c.end[c.n], c.sep[c.n] = at, end, sep
 		c.n++
 		if at, sep = nextGroup(b, end); at == 0 {
+			c.tail = tokenTail(b, end)
 			return
 		}
 	}
@@ -58,6 +59,21 @@ func nextGroup(b []byte, i int) (int, byte) {
 		return j, c
 	}
 	return 0, 0
+}
+
+// tokenTail is the separator between the end of a group and a token: what the token
+// stands for was joined to the group, and still is.
+func tokenTail(b []byte, i int) byte {
+	if i >= len(b) || b[i] != '[' && (i+1 >= len(b) || b[i+1] != '[') {
+		return 0
+	}
+	if tokenAt(b, i) {
+		return '-'
+	}
+	if c := b[i]; (c == ' ' || c == '-' || c == '.' || c == '/') && tokenAt(b, i+1) {
+		return c
+	}
+	return 0
 }
 
 // isExtension reports an extension such as x123 at i.
@@ -118,10 +134,13 @@ func (c *cluster) digits(i, j int) (n int) {
 // starts reports whether a number separated by sep may start at i: no further
 // group stands joined before it.
 func (s *scanner) starts(i int, sep byte) bool {
-	if !isDigit(s.byteAt(i - 2)) {
+	if tokenBefore(s.b, i) {
+		return false
+	}
+	if !isDigit(s.byteAt(i-2)) && !tokenBefore(s.b, i-1) {
 		return true
 	}
-	switch p := s.byteAt(i - 1); p {
+	switch s.byteAt(i - 1) {
 	case '-', '.', '/':
 		return false
 	case ' ':

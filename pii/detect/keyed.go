@@ -76,7 +76,7 @@ func (s *scanner) eagerKey(q int) (all, last label) {
 	for q > 0 && s.b[q-1] == '\\' {
 		q--
 	}
-	if q < 3 || !s.labels.mayEnd(s.b[q-2], s.b[q-1]) {
+	if !s.labels.mayEnd(s.b, q) {
 		return 0, 0
 	}
 	all, last = s.keyLabels()
@@ -134,7 +134,7 @@ func (s *scanner) keyedValue(start, end int, all, last label) {
 
 // label handles the ':' or '=' at i after a word of prose or of a log line.
 func (s *scanner) label(i int) {
-	if !s.labels.mayEnd(s.b[i-2+b2i(i < 2)], s.b[i-1]) {
+	if i < s.barrier || !s.labels.mayEnd(s.b, i) {
 		return
 	}
 	from := s.labelStart(i)
@@ -161,13 +161,6 @@ func (s *scanner) label(i int) {
 	case all&lBirth != 0:
 		s.writtenDate(start, end)
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // maxPhrase is the most words a label in prose has: "Date of Birth".
@@ -218,5 +211,16 @@ func (s *scanner) labelValue(i int) (start, end int) {
 	return start, end
 }
 
-// mayEnd reports whether an eager label ends in these letters.
-func (t *labelTable) mayEnd(a, b byte) bool { return t.endings[int(a&31)<<5|int(b&31)] }
+// mayEnd reports whether an eager label may end at i.
+func (t *labelTable) mayEnd(b []byte, i int) bool {
+	e := ending(b, i)
+	return t.endings[e>>6]>>(e&63)&1 != 0
+}
+
+// ending packs the three letters before i.
+func ending(b []byte, i int) int {
+	if i < 3 {
+		return 0
+	}
+	return int(b[i-3]&31)<<10 | int(b[i-2]&31)<<5 | int(b[i-1]&31)
+}

@@ -115,7 +115,7 @@ type labelTable struct {
 		word  string
 		means label
 	}
-	endings [1 << 10]bool // the last two letters of words that need reading
+	endings [1 << 9]uint64 // the last three letters of words that need reading, as bits
 }
 
 var labels = sync.OnceValue(func() *labelTable {
@@ -125,8 +125,9 @@ var labels = sync.OnceValue(func() *labelTable {
 			slot := t.slot([]byte(w))
 			t.slots[slot].word = w
 			t.slots[slot].means |= row.means
-			if row.means&eagerLabels != 0 && len(w) > 1 {
-				t.endings[int(w[len(w)-2]&31)<<5|int(w[len(w)-1]&31)] = true
+			if row.means&eagerLabels != 0 && len(w) > 2 {
+				e := ending([]byte(w), len(w))
+				t.endings[e>>6] |= 1 << (e & 63)
 			}
 		}
 	}

@@ -16,25 +16,31 @@ const commonWords = "access account action active add address adapter admin air 
 // wordSet is a set of words of up to 16 lower-case letters.
 type wordSet map[string]struct{}
 
-// wordSets keeps the sets made of the lists above.
-var wordSets sync.Map
-
-func words(list string) wordSet {
-	if set, ok := wordSets.Load(list); ok {
-		return set.(wordSet)
-	}
-	set := wordSet{}
-	for _, w := range strings.Fields(list) {
-		set[w] = struct{}{}
-	}
-	wordSets.Store(list, set)
-	return set
+// lazyWords makes a set of a list on first use.
+func lazyWords(list string) func() wordSet {
+	return sync.OnceValue(func() wordSet {
+		set := wordSet{}
+		for w := range strings.FieldsSeq(list) {
+			set[w] = struct{}{}
+		}
+		return set
+	})
 }
+
+var (
+	given     = lazyWords(givenNames)
+	common    = lazyWords(commonWords)
+	particles = lazyWords("al bin da de del della den der di dos du el ibn la le van von y zu")
+	thingKeys = lazyWords("price sku product stock quantity version description inputschema input_schema parameters category size path mimetype brand color weight license repository required properties arguments method command enabled schedule unit unit_price currency")
+)
 
 // has reports whether w, in any case, is in the set.
 func (set wordSet) has(w []byte) bool {
 	var buf [16]byte
 	n := copy(buf[:], w)
+	if n < len(w) {
+		return false
+	}
 	for i := range n {
 		if class[buf[i]]&upper != 0 {
 			buf[i] |= 0x20

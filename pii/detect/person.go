@@ -90,13 +90,13 @@ func (s *scanner) nameShape(v []byte) (sh shape) {
 func (sh *shape) word(w []byte) {
 	sh.words++
 	name := bytes.TrimRight(w, ".,")
-	if class[w[0]]&lower != 0 && !particle(name) || len(name) > 3 && allUpper(name) && bytes.IndexByte(name, '.') >= 0 {
+	if class[w[0]]&lower != 0 && !particles().has(name) || len(name) > 3 && allUpper(name) && bytes.IndexByte(name, '.') >= 0 {
 		sh.capital = false
 	}
-	if len(name) > 1 && inWords(name, commonWords) {
+	if len(name) > 1 && common().has(name) {
 		sh.common = true
 	}
-	if sh.words == 1 && inWords(name, givenNames) {
+	if sh.words == 1 && given().has(name) {
 		sh.given = true
 	}
 	// Identifiers are no names: fooBar, README.md, node-fetch.
@@ -115,19 +115,6 @@ func caseTurns(w []byte) (n int) {
 		}
 	}
 	return n
-}
-
-// particle reports the small words of names.
-func particle(w []byte) bool {
-	return inWords(w, "al bin da de del della den der di dos du el ibn la le van von y zu")
-}
-
-// inWords reports whether the lower-case list has the word.
-func inWords(w []byte, list string) bool {
-	if len(w) > 16 {
-		return false
-	}
-	return words(list).has(w)
 }
 
 // unicodeEscape is the length of a JSON escape such as \u00e9 at the start of b.
@@ -174,7 +161,7 @@ func (s *scanner) keysOf(part []byte) (personal, thing bool) {
 			key := part[bytes.LastIndexByte(part[:q], '"')+1 : q]
 			all, _ := s.labels.ofKey(bytes.TrimRight(key, "\\"))
 			personal = personal || all&personalKeys != 0 && all&lThing&^lMail == 0 || all&lMail != 0
-			thing = thing || all&personalKeys == 0 && inKeyWords(key)
+			thing = thing || all&personalKeys == 0 && thingKeys().has(bytes.TrimRight(key, "\\"))
 		}
 		part = part[i+1:]
 	}
@@ -182,8 +169,3 @@ func (s *scanner) keysOf(part []byte) (personal, thing bool) {
 
 // personalKeys make an object a person's.
 const personalKeys = lPhone | lSSN | lBirth | lFullName | lPassport | lStreet | lNHS | lNINO | lMBI
-
-// inKeyWords reports keys that objects with products, files and tools have.
-func inKeyWords(key []byte) bool {
-	return inWords(bytes.TrimRight(key, "\\"), "price sku product stock quantity version description inputschema input_schema parameters category size path mimetype brand color weight license repository url_template required properties arguments method command enabled schedule unit unit_price currency")
-}

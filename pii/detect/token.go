@@ -51,3 +51,24 @@ func tokenType(w []byte) int {
 	}
 	return i
 }
+
+// tokenBefore reports whether a bracketed token ends right before i.
+func tokenBefore(b []byte, i int) bool {
+	if i < 1 || b[i-1] != ']' {
+		return false
+	}
+	start := i - 1
+	for start > 0 && isWord(b[start-1]) {
+		start--
+	}
+	return start > 0 && b[start-1] == '[' && isToken(b[start:i-1])
+}
+
+// tokenAt reports whether a bracketed token starts at i.
+func tokenAt(b []byte, i int) bool {
+	if i >= len(b) || b[i] != '[' {
+		return false
+	}
+	end := wordEnd(b, i+1)
+	return end < len(b) && b[end] == ']' && isToken(b[i+1:end])
+}
