@@ -100,10 +100,11 @@ func (c *context) inEmptyValue() bool {
 	return l.empty && !l.key && l.escape == 0
 }
 
-// inString reports whether the text is in a string, inJSON whether it is in an
-// object or an array.
+// inString reports whether the text is in a string.
 func (c *context) inString() bool { return c.layers[0].state == inString }
-func (c *context) inJSON() bool   { return len(c.layers[0].stack) > 0 }
+
+// inJSON reports whether the innermost text is within an object or an array.
+func (c *context) inJSON() bool { return len(c.layers[c.depth()].stack) > 0 }
 
 // inEscape reports whether the text is within an escape.
 func (c *context) inEscape() bool { return c.inString() && c.layers[0].escape != 0 }

@@ -107,10 +107,14 @@ func (p *placer) settle(one *piece) bool {
 // mustDivide reports whether one would break valid JSON.
 func (p *placer) mustDivide(one *piece) bool { return !one.part && p.isJSON() }
 
-// isNumber reports whether one is a number of JSON, whole and bare.
+// isNumber reports whether one is a number of JSON, whole and bare. Where the
+// detector takes it for text, JSON as a whole is proof, and so is JSON within a
+// string as far as it was read.
 func (p *placer) isNumber(one *piece) bool {
-	return p.at == one.start && isNumber(one.text) && p.ctx.wantsValue() && endsNumber(p.text, one.end) &&
-		(one.number || p.ctx.depth() == 0 && (p.isJSON() || p.stream && p.ctx.inJSON()))
+	if p.at != one.start || !isNumber(one.text) || !p.ctx.wantsValue() || !endsNumber(p.text, one.end) {
+		return false
+	}
+	return one.number || (p.stream || p.ctx.depth() > 0) && p.ctx.inJSON() || p.ctx.depth() == 0 && p.isJSON()
 }
 
 // isJSON reports whether the whole text is valid JSON, which of a stream cannot
@@ -164,7 +168,7 @@ func (p *placer) divide(one *piece) []piece {
 	add := func(start, end int) {
 		if start < end {
 			f := found{text: p.text[start:end], typ: one.typ}
-			parts = append(parts, piece{found: f, start: start, end: end, part: true})
+			parts = append(parts, piece{found: f, start: start, end: end, part: true, bases: one.bases})
 		}
 	}
 	inside, i := p.ctx.inString(), p.at+p.ctx.pendingEscape(p.text[p.at:])

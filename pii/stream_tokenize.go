@@ -89,8 +89,7 @@ func (t *Tokenizer) emit() (Tokenized, error) {
 	if t.cut == 0 {
 		part = part[:divideAt(part, w)]
 	}
-	w.pieces = t.p.place(part, merge(w.pieces, part, w.spans, w.tokens))
-	out, err := t.v.finish(w, part, t.from)
+	out, err := t.v.finish(w, &t.p, part, t.from, t.v.mode == Open && t.from == OriginScript)
 	t.held = strings.Clone(t.held[len(part):])
 	t.seen = max(0, t.seen-len(part))
 	t.cut = 0

@@ -27,6 +27,7 @@ type piece struct {
 	token      bool
 	part       bool // of a value that was divided
 	entry      *entry
+	bases      []*entry // the values that this is a disguise of
 }
 
 // work is what one call of Tokenize needs, kept for the next one.
@@ -58,8 +59,7 @@ func (v *Vault) Tokenize(r Raw, from Origin) (Tokenized, error) {
 		return Tokenized{}, err
 	}
 	p := newPlacer(text)
-	w.pieces = p.place(text, merge(w.pieces, text, w.spans, w.tokens))
-	return v.finish(w, text, from)
+	return v.finish(w, &p, text, from, v.mode == Open && from == OriginScript)
 }
 
 // look finds the values and the tokens in text.
@@ -72,8 +72,19 @@ func (v *Vault) look(w *work, text string) error {
 	return err
 }
 
-// finish gives the values their tokens and writes them.
-func (v *Vault) finish(w *work, text string, from Origin) (Tokenized, error) {
+// finish gives what was found its tokens and writes them. thorough searches for
+// values in disguise first.
+func (v *Vault) finish(w *work, p *placer, text string, from Origin, thorough bool) (Tokenized, error) {
+	if thorough {
+		sightings, err := v.sightings(text)
+		if err != nil {
+			return Tokenized{}, err
+		}
+		w.pieces = mergeSightings(w, text, sightings)
+	} else {
+		w.pieces = w.merge(text)
+	}
+	w.pieces = p.place(text, w.pieces)
 	if err := v.resolve(w.pieces, from); err != nil {
 		return Tokenized{}, fmt.Errorf("tokenize %d bytes from %s: %w", len(text), from, err)
 	}
@@ -102,34 +113,54 @@ func (v *Vault) tokensIn(dst []tokenMatch, text string) ([]tokenMatch, error) {
 	}
 }
 
+// merge lines up what look found.
+func (w *work) merge(text string) []piece {
+	if len(w.tokens) == 0 {
+		return appendValues(w.pieces, text, w.spans)
+	}
+	return merge(w.pieces, appendValues(nil, text, w.spans), text, w.tokens)
+}
+
 // merge lines up values and tokens in the order of the text. What of a value
 // overlaps a token stays a token.
-func merge(dst []piece, text string, spans []detect.Span, tokens []tokenMatch) []piece {
-	for _, s := range spans {
-		for len(tokens) > 0 && tokens[0].end <= s.Start {
-			dst = append(dst, piece{start: tokens[0].start, end: tokens[0].end, token: true})
+func merge(dst, values []piece, text string, tokens []tokenMatch) []piece {
+	for _, one := range values {
+		for len(tokens) > 0 && tokens[0].end <= one.start {
+			dst = append(dst, tokens[0].piece())
 			tokens = tokens[1:]
 		}
-		for len(tokens) > 0 && tokens[0].start < s.End {
-			dst = appendValue(dst, text, s, s.Start, tokens[0].start)
-			dst = append(dst, piece{start: tokens[0].start, end: tokens[0].end, token: true})
-			s.Start, s.Kind = tokens[0].end, detect.Text
+		for len(tokens) > 0 && tokens[0].start < one.end {
+			dst = appendPart(dst, one, text, one.start, tokens[0].start)
+			dst = append(dst, tokens[0].piece())
+			one.start, one.number = tokens[0].end, false
 			tokens = tokens[1:]
 		}
-		dst = appendValue(dst, text, s, s.Start, s.End)
+		dst = appendPart(dst, one, text, one.start, one.end)
 	}
 	for _, t := range tokens {
-		dst = append(dst, piece{start: t.start, end: t.end, token: true})
+		dst = append(dst, t.piece())
 	}
 	return dst
 }
 
-func appendValue(dst []piece, text string, s detect.Span, start, end int) []piece {
+func (m tokenMatch) piece() piece { return piece{start: m.start, end: m.end, token: true} }
+
+// appendPart adds what of a value is in text[start:end].
+func appendPart(dst []piece, one piece, text string, start, end int) []piece {
 	if start >= end {
 		return dst
 	}
-	f := found{text: text[start:end], typ: s.Type, number: s.Kind != detect.Text}
-	return append(dst, piece{found: f, start: start, end: end})
+	one.start, one.end, one.text = start, end, text[start:end]
+	return append(dst, one)
+}
+
+// appendValues adds the values that the detector found.
+func appendValues(dst []piece, text string, spans []detect.Span) []piece {
+	for _, s := range spans {
+		f := found{text: text[s.Start:s.End], typ: s.Type, number: s.Kind != detect.Text}
+		dst = append(dst, piece{found: f, start: s.Start, end: s.End})
+	}
+	return dst
 }
 
 // resolve gives every value its entry, a new one where there is none.
@@ -153,6 +184,7 @@ func (v *Vault) resolve(pieces []piece, from Origin) error {
 			p.entry = e
 		}
 		p.entry.sight(p.found, from)
+		p.entry.inherit(p.bases)
 	}
 	return nil
 }
@@ -167,7 +199,7 @@ func (v *Vault) resolveKnown(pieces []piece, from Origin) bool {
 			continue
 		}
 		p.entry = v.find(p.found)
-		if p.entry == nil || !p.entry.knows(p.found, from) {
+		if p.entry == nil || !p.entry.knows(p.found, from) || p.bases != nil {
 			return false
 		}
 	}

@@ -72,8 +72,10 @@ type Vault struct {
 	numbers map[string]*entry // numbers of JSON, by their digits
 	spelled map[string]*entry // values with escapes we would not write, by spelledKey
 	series  map[Type]*series
-	count   int
+	all     []*entry // in the order they came
 	bytes   int
+
+	known known // has a mutex of its own
 }
 
 // series holds the entries of one type in the order of their numbers, from 1.
@@ -138,8 +140,11 @@ func (v *Vault) Erase() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erased = true
-	v.texts, v.numbers, v.spelled, v.series = nil, nil, nil, nil
-	v.count, v.bytes = 0, 0
+	v.texts, v.numbers, v.spelled, v.series, v.all = nil, nil, nil, nil, nil
+	v.bytes = 0
+	v.known.mu.Lock()
+	defer v.known.mu.Unlock()
+	v.known.values, v.known.lengths, v.known.indexed = nil, nil, 0
 }
 
 // Use is one token in a text, with what is known of its value.
@@ -209,7 +214,7 @@ func (v *Vault) add(f found) (*entry, error) {
 	if v.erased {
 		return nil, ErrErased
 	}
-	if v.count >= v.max || v.bytes+len(f.text) > maxVaultBytes {
+	if len(v.all) >= v.max || v.bytes+len(f.text) > maxVaultBytes {
 		return nil, ErrVaultFull
 	}
 	s := v.series[f.typ]
@@ -226,7 +231,7 @@ func (v *Vault) add(f found) (*entry, error) {
 // insert puts e into every index.
 func (v *Vault) insert(s *series, e *entry, f found) {
 	s.entries = append(s.entries, e)
-	v.count++
+	v.all = append(v.all, e)
 	v.bytes += len(f.text)
 	text := e.forms[len(e.forms)-1]
 	switch {
@@ -261,6 +266,17 @@ func (e *entry) sight(f found, from Origin) {
 	}
 	if e.typ != f.typ && !slices.Contains(e.also, f.typ) {
 		e.also = append(e.also, f.typ)
+	}
+}
+
+// inherit gives e the origins of the values that it is a disguise of.
+func (e *entry) inherit(bases []*entry) {
+	for _, b := range bases {
+		for _, o := range b.origins {
+			if !slices.Contains(e.origins, o) {
+				e.origins = append(e.origins, o)
+			}
+		}
 	}
 }
 
