@@ -40,7 +40,6 @@ function defineGlobals() {
 }
 
 function defineLazy(name, module) {
-  if (sources[module] === undefined) return;
   defineProperty(globalThis, name, {
     __proto__: null,
     get() {
@@ -59,8 +58,7 @@ function defineLazy(name, module) {
 // defineMethod replaces a built-in method by one of a lazy source, which gets
 // the object as its first argument.
 function defineMethod(target, name, module, implementation) {
-  if (sources[module] === undefined) return;
-  const holder = { [name](first, second) { return load(module)[implementation](this, first, second); } };
+  const holder = { [name](first, second, third) { return load(module)[implementation](this, first, second, third); } };
   define(target, name, holder[name], false);
 }
 

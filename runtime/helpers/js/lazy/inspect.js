@@ -72,7 +72,7 @@
     let mark = "'";
     if (contains(text, "'")) {
       if (!contains(text, '"')) mark = '"';
-      else if (!contains(text, '`') && !contains(text, '${')) mark = '`';
+      else if (!contains(text, '\x60') && !contains(text, '${')) mark = '\x60';
     }
     let out = mark;
     let from = 0;
@@ -164,7 +164,7 @@
     } catch {
       return '';
     }
-    return typeof tag === 'string' && tag !== '' && tag !== name ? `[${tag}] ` : '';
+    return typeof tag === 'string' && tag !== '' && tag !== name && !hasOwn(value, toStringTag) ? `[${tag}] ` : '';
   }
 
   // prefix is the head of an object's text: its class, its size, its tag.
@@ -259,7 +259,7 @@
     Number: (value) => textShape(`[Number: ${numberText(numberValue(value))}]`, value),
     Boolean: (value) => textShape(`[Boolean: ${booleanValue(value)}]`, value),
     BigInt: (value) => textShape(`[BigInt: ${bigintValue(value)}n]`, value),
-    String: (value) => textShape(`[String: ${quote(stringValue(value))}]`, value),
+    String: (value) => textShape(`[String: ${quote(stringValue(value))}]`, value, indexes),
     TypedArray: typedArrayShape,
     ArrayBuffer: bufferShape,
   };
@@ -308,13 +308,16 @@
     return textShape(indented, value, errorParts);
   }
 
+  // indexes stands for the keys that are places in a text.
+  const indexes = { __proto__: null };
+
   // Entries.
 
   function memberKeys(value, skip) {
     const keys = ownKeys(value);
     const kept = list();
     for (let i = 0; i < keys.length; i++) {
-      if (skip !== undefined && typeof keys[i] === 'string' && skip[keys[i]]) continue;
+      if (skip !== undefined && typeof keys[i] === 'string' && (skip === indexes ? isIndex(keys[i]) : skip[keys[i]])) continue;
       const found = getOwnPropertyDescriptor(value, keys[i]);
       const hiddenCause = skip !== undefined && (keys[i] === 'cause' || keys[i] === 'errors');
       if (found !== undefined && (found.enumerable || hiddenCause)) push(kept, keys[i]);
@@ -356,6 +359,7 @@
 
   function keyText(key, found) {
     if (typeof key === 'symbol') return `[${classes.String(key)}]`;
+    if (key === '__proto__') return "['__proto__']";
     const text = isName(key) ? key : quote(key);
     return found !== undefined && !found.enumerable ? `[${text}]` : text;
   }
@@ -363,7 +367,7 @@
   function isName(key) {
     for (let i = 0; i < key.length; i++) {
       const code = charCodeAt(key, i);
-      const letter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code === 36 && false;
+      const letter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
       if (!letter && !(i > 0 && code >= 48 && code <= 57)) return false;
     }
     return key !== '';
@@ -478,9 +482,11 @@
     return across <= 1 ? entries : rowsOf(entries, count, across, numbers);
   }
 
-  // columnCount aims at a block about two and a half times as wide as high.
+  // columnCount aims at a block about two and a half times as wide as high; the
+  // numbers are Node's, found by comparing.
   function columnCount(count, widest, total, state) {
-    const biased = widest - sqrt(widest - total / count) > 1 ? widest - sqrt(widest - total / count) : 1;
+    const typical = widest - 3 - sqrt(widest - total / count);
+    const biased = typical > 1 ? typical : 1;
     let best = round(sqrt(2.5 * biased * count) / biased);
     const room = floor((state.breakLength - state.indent) / widest);
     if (room < best) best = room;

@@ -70,8 +70,10 @@
     return lines;
   }
 
+  // cell shows small objects and names the others.
   function cell(value) {
-    return load('inspect').inspect(value, { __proto__: null, depth: isRecord(value) && !isArray(value) ? -1 : 0, breakLength: Infinity, maxArrayLength: 3 });
+    const large = isRecord(value) && !isArray(value) && objectKeys(value).length > 2;
+    return load('inspect').inspect(value, { __proto__: null, depth: large ? -1 : 0, breakLength: Infinity, maxArrayLength: 3 });
   }
 
   function draw(heads, lines) {
@@ -95,8 +97,7 @@
   function row(texts, widths) {
     let line = '│';
     for (let i = 0; i < widths.length; i++) {
-      const room = widths[i] - texts[i].length;
-      line += `${repeat(' ', (room - room % 2) / 2)}${texts[i]}${repeat(' ', room - (room - room % 2) / 2)}│`;
+      line += ` ${texts[i]}${repeat(' ', widths[i] - texts[i].length - 1)}│`;
     }
     return line;
   }
