@@ -93,7 +93,7 @@ async function duplicates(db, table, columns, rows) {
 
 function write(tables, findings, file) {
   const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
-  const share = (f) => (f.rows > 0 ? `${(f.count * 100 / f.rows).toFixed(1)} %` : '');
+  const share = (f) => (f.count * 1000 < f.rows ? 'below 0.1 %' : `${(f.count * 100 / f.rows).toFixed(1)} %`);
   const total = tables.reduce((sum, t) => sum + t.rows, 0);
   const lines = ['# Data quality', '', `Checked ${tables.length} tables with ${grouped(total)} rows.`, '',
     findings.length === 0 ? '**No flaws were found.**' : `**${findings.length} kinds of flaws were found.**`, '',

@@ -132,10 +132,10 @@ function money(cents) {
   return `${cents < 0 ? '-' : ''}${grouped(whole)}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
 }
 
-function table(heading, rows, total) {
+function table(heading, label, rows, total) {
   const cell = (s) => String(s === null ? '(none)' : s).replace(/\|/g, '\\|').replace(/\s+/g, ' ');
   const line = (r) => `| ${cell(r.label)} | ${money(r.cents)} | ${total > 0 ? (r.cents * 100 / total).toFixed(1) : '0.0'} % | ${grouped(r.sales)} | ${grouped(r.units)} |`;
-  return [`## ${heading}`, '', `| ${heading.replace(/^By |^Top /, '')} | Revenue | Share | Sales | Units |`, '|---|---:|---:|---:|---:|', ...rows.map(line), ''];
+  return [`## ${heading}`, '', `| ${label} | Revenue | Share | Sales | Units |`, '|---|---:|---:|---:|---:|', ...rows.map(line), ''];
 }
 
 function write(result, { now, then, byCategory, byRegion, topProducts, all }, file, wanted) {
@@ -147,10 +147,11 @@ function write(result, { now, then, byCategory, byRegion, topProducts, all }, fi
   lines.push(`- Revenue: **${money(now.cents)}**`, `- Sales: **${grouped(now.sales)}**`, `- Units: ${grouped(now.units)}`,
     `- Average sale: ${money(average)}`,
     change === null ? `- No sales in the period before (${title(previous.period)})`
-      : `- Change from ${title(previous.period)}: ${change > 0 ? '+' : ''}${change.toFixed(1)} % (revenue was ${money(then.cents)})`, '');
+      : `- Change from ${title(previous.period)}: ${change > 0 ? '+' : ''}${change.toFixed(1)} % (revenue was ${money(then.cents)})`,
+    `- All data, ${all.first.slice(0, 10)} to ${all.last.slice(0, 10)}: revenue **${money(all.cents)}** in ${grouped(all.sales)} sales`, '');
   if (now.sales > 0) {
-    lines.push(...table('By category', byCategory, now.cents), ...table('By region', byRegion, now.cents), ...table('Top products', topProducts, now.cents));
+    lines.push(...table('By category', 'Category', byCategory, now.cents), ...table('By region', 'Region', byRegion, now.cents), ...table('Top products', 'Product', topProducts, now.cents));
   }
-  lines.push(`All data, ${all.first.slice(0, 10)} to ${all.last.slice(0, 10)}: revenue ${money(all.cents)} in ${grouped(all.sales)} sales.`, '', `Saved as ${file}.`, '');
+  lines.push(`Saved as ${file}.`, '');
   return lines.join('\n');
 }

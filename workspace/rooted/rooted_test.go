@@ -1,0 +1,184 @@
+package rooted
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestCheckName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]error{
+		".":                              nil,
+		"a":                              nil,
+		"a/b c/ü-ä.txt":                  nil,
+		"100%.txt":                       nil,
+		"...":                            nil,
+		"a..b":                           nil,
+		".hidden":                        nil,
+		strings.Repeat("n", 255):         nil,
+		"":                               fs.ErrInvalid,
+		"/":                              fs.ErrInvalid,
+		"/a":                             fs.ErrInvalid,
+		"a/":                             fs.ErrInvalid,
+		"a//b":                           fs.ErrInvalid,
+		"./a":                            fs.ErrInvalid,
+		"a/..":                           fs.ErrInvalid,
+		"..":                             fs.ErrInvalid,
+		"a%2Fb":                          fs.ErrInvalid,
+		"a%5cb":                          fs.ErrInvalid,
+		"%25252e":                        fs.ErrInvalid,
+		"a\tb":                           fs.ErrInvalid,
+		"a\x7fb":                         fs.ErrInvalid,
+		"\xc3":                           fs.ErrInvalid,
+		strings.Repeat("n", 256):         fs.ErrInvalid,
+		strings.Repeat("n/", 64) + "n":   fs.ErrInvalid,
+		"a/" + tempPrefix + "x":          fs.ErrPermission,
+		strings.Repeat("nnnn/", 1000):    fs.ErrInvalid,
+		strings.Repeat("n/", 63) + "end": nil,
+	} {
+		if err := CheckName(name); !errors.Is(err, want) {
+			t.Errorf("%.40q: %v, want %v", name, err, want)
+		}
+	}
+}
+
+func openTest(t *testing.T) (*Dir, string) {
+	t.Helper()
+	host := t.TempDir()
+	d, err := Open(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, host
+}
+
+func TestWalkIsBounded(t *testing.T) {
+	t.Parallel()
+	d, host := openTest(t)
+	if err := os.MkdirAll(filepath.Join(host, "b/c"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b/c/d", "b/e", "f"} {
+		if err := d.WriteFile(name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := d.Walk(".", 6)
+	var names []string
+	for _, e := range found {
+		names = append(names, e.Name)
+	}
+	if want := []string{"a", "b", "f", "b/c", "b/e", "b/c/d"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("found %v, %v, want %v", names, err, want)
+	}
+	if _, err := d.Walk(".", 5); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("one too many says %v", err)
+	}
+	if _, err := d.ReadDir(".", 2); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a list with one too many says %v", err)
+	}
+	if _, err := d.Walk("none", 5); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there says %v", err)
+	}
+}
+
+// TestWalkStopsInAbyss guards against the cost of folders in folders without end,
+// which grows with the square of the depth.
+func TestWalkStopsInAbyss(t *testing.T) {
+	t.Parallel()
+	d, _ := openTest(t)
+	at := d.root
+	for i := range 100 {
+		name := strconv.Itoa(i)
+		if err := at.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		next, err := at.OpenRoot(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer next.Close()
+		at = next
+	}
+	if _, err := d.Walk(".", 1000); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("walked: %v", err)
+	}
+}
+
+func TestMakeDirsAsksForEachFolder(t *testing.T) {
+	t.Parallel()
+	d, _ := openTest(t)
+	asked := 0
+	full := errors.New("full")
+	may := func() error {
+		if asked++; asked > 2 {
+			return full
+		}
+		return nil
+	}
+	if made, err := d.MakeDirs("a/b/c", may); made != 2 || !errors.Is(err, full) {
+		t.Errorf("made %d, %v", made, err)
+	}
+	if made, err := d.MakeDirs("a/b", may); made != 0 || err != nil || asked != 3 {
+		t.Errorf("made %d of what was there, %v, asked %d times", made, err, asked)
+	}
+	if err := d.WriteFile("a/file", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.MakeDirs("a/file/x", may); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("a folder in a file says %v", err)
+	}
+}
+
+func TestNamesThatLeadOutAreRefusedByEveryMethod(t *testing.T) {
+	t.Parallel()
+	d, host := openTest(t)
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(host, "out")); err != nil {
+		t.Fatal(err)
+	}
+	for method, call := range map[string]func(string) error{
+		"ReadFile":  func(n string) error { _, _, err := d.ReadFile(n, 10); return err },
+		"ReadDir":   func(n string) error { _, err := d.ReadDir(n, 10); return err },
+		"Stat":      func(n string) error { _, err := d.Stat(n); return err },
+		"Lstat":     func(n string) error { _, err := d.Lstat(n); return err },
+		"WriteFile": func(n string) error { return d.WriteFile(n, nil) },
+		"MakeDirs":  func(n string) error { _, err := d.MakeDirs(n, always); return err },
+		"Remove":    d.Remove,
+		"RemoveAll": d.RemoveAll,
+		"Rename":    func(n string) error { return d.Rename("x", n) },
+		"Walk":      func(n string) error { _, err := d.Walk(n, 10); return err },
+		"Sub":       func(n string) error { s, err := d.Sub(n); return errors.Join(err, closed(s)) },
+	} {
+		for name, want := range map[string]error{"../x": fs.ErrInvalid, "/etc": fs.ErrInvalid, "out/x": fs.ErrPermission} {
+			err := call(name)
+			// Renaming what is not there, or removing what cannot be seen, are refused too.
+			if err == nil || !(errors.Is(err, want) || errors.Is(err, fs.ErrNotExist)) {
+				t.Errorf("%s of %s says %v", method, name, err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
+		t.Errorf("outside there are %v, %v", left, err)
+	}
+}
+
+func always() error { return nil }
+
+func closed(d *Dir) error {
+	if d == nil {
+		return nil
+	}
+	return d.Close()
+}
