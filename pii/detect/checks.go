@@ -20,10 +20,11 @@ func luhn(b []byte, sum int) bool {
 	return sum%10 == 0
 }
 
-// weighted is the sum of digits times weights, which repeat.
-func weighted(digits []byte, weights ...int) (sum int) {
+// weighted is the sum of digits times weights, which are written as characters
+// ('0' is 0, ':' is 10) and repeat.
+func weighted(digits []byte, weights string) (sum int) {
 	for i, c := range digits {
-		sum += int(c-'0') * weights[i%len(weights)]
+		sum += int(c-'0') * int(weights[i%len(weights)]-'0')
 	}
 	return sum
 }

@@ -24,13 +24,19 @@ func (s *scanner) isoDate(start int) int {
 
 // born reports data[start:end], a date, if the context says that it is a birth.
 func (s *scanner) born(start, end int) {
-	if s.byteAt(start-1) != '\n' && start > 0 && s.on.has(birth) && s.contextOf(start).has(lBirth) && !s.starts2(start) {
+	if start == 0 || s.b[start-1] == '\n' || !s.on.has(birth) {
+		return
+	}
+	if k := s.keyColon; s.b[start-1] == '"' && k > 0 && start-k < 4 && !s.labels.mayEnd(s.b, k-1) {
+		return // most dates are under other keys
+	}
+	if s.contextOf(start).has(lBirth) && !s.tail(start) {
 		s.add(start, end, birth)
 	}
 }
 
-// starts2 reports a date that is the tail of something longer.
-func (s *scanner) starts2(start int) bool {
+// tail reports a date that is the end of something longer.
+func (s *scanner) tail(start int) bool {
 	p := s.byteAt(start - 1)
 	return (p == '-' || p == '.' || p == '/') && isWord(s.byteAt(start-2))
 }

@@ -20,11 +20,7 @@ func (s *scanner) colon(i int) int {
 	switch p := s.b[i-1]; {
 	case p == '"':
 		s.keyColon = i
-		if all, last := s.eagerKey(i - 1); all != 0 {
-			if start, end, ok := s.stringValue(i + 1); ok {
-				s.keyedValue(start, end, all, last)
-			}
-		}
+		s.key(i)
 		return i + 1
 	case isLetter(p) && i+1 < len(s.b):
 		if isHex(p) && (s.b[i+1] == ':' || isHex(s.b[i+1])) {
@@ -36,6 +32,18 @@ func (s *scanner) colon(i int) int {
 		return i + 1
 	}
 	return i + 1 + s.leadingColons(i)
+}
+
+// key handles the ':' at i after a JSON key.
+func (s *scanner) key(i int) {
+	if c := s.byteAt(i + 1); c != '"' && c != '\\' && !isSpace(c) {
+		return
+	}
+	if all, last := s.eagerKey(i - 1); all != 0 {
+		if start, end, ok := s.stringValue(i + 1); ok {
+			s.keyedValue(start, end, all, last)
+		}
+	}
 }
 
 // letterGroup tries an address whose first group, before i, has no digit.

@@ -17,8 +17,10 @@ func (s *scanner) labelledGroups() int {
 		if n < minBare || n > 18 {
 			continue
 		}
-		if e := s.checkedNumber(first, c.end[j-1], n, j); e > 0 {
-			return e
+		if n == 9 || n == 10 {
+			if e := s.checkedNumber(first, c.end[j-1], n, j); e > 0 {
+				return e
+			}
 		}
 		if e := s.plainNumber(first, c.end[j-1], n); e > 0 {
 			return e
@@ -27,48 +29,50 @@ func (s *scanner) labelledGroups() int {
 	return 0
 }
 
-// checkedNumber handles the numbers with check digits.
+// checkedNumber handles the numbers with check digits, which seldom agree.
 func (s *scanner) checkedNumber(start, end, n, groups int) int {
-	if n != 9 && n != 10 {
-		return 0
-	}
 	var buf [10]byte
 	d := compact(buf[:], s.b[start:end])
-	for _, t := range checkedTypes {
-		if t.digits != n || !s.on.has(t.id) || !t.layout(&s.cl, groups) || !t.valid(d) {
-			continue
+	c := &s.cl
+	switch n {
+	case 10:
+		if validNHS(d) && layout(c, groups, 3, 3, 4) {
+			if e := s.checked(nhs, lNHS, start, end, d, groups); e > 0 {
+				return e
+			}
 		}
-		if s.contextOf(start).has(t.words) || s.alone(start, end) && !epochSeconds(d, groups) {
-			return s.add(start, end, t.id)
+		if validNPI(d) && layout(c, groups, 4, 3, 3) {
+			return s.checked(npi, lNPI|lHealth, start, end, d, groups)
+		}
+	case 9:
+		if validABA(d) && layout(c, groups, 4, 4, 1) {
+			if e := s.checked(aba, lRouting, start, end, d, groups); e > 0 {
+				return e
+			}
+		}
+		if validSIN(d) && layout(c, groups, 3, 3, 3) {
+			return s.checked(sin, lSIN, start, end, d, groups)
 		}
 	}
 	return 0
 }
 
-// checkedTypes are tried in this order; their check digits seldom agree.
-var checkedTypes = []struct {
-	id     typeID
-	digits int
-	words  label
-	layout func(*cluster, int) bool
-	valid  func([]byte) bool
-}{
-	{nhs, 10, lNHS, layout334, validNHS},
-	{npi, 10, lNPI | lHealth, layout433, validNPI},
-	{aba, 9, lRouting, layout441, validABA},
-	{sin, 9, lSIN | lSSN, layout333, validSIN},
+// checked reports a number whose check digit is right and that is labelled.
+func (s *scanner) checked(id typeID, words label, start, end int, d []byte, groups int) int {
+	if s.on.has(id) && (s.contextOf(start).has(words) || s.alone(start, end) && !epochSeconds(d, groups)) {
+		return s.add(start, end, id)
+	}
+	return 0
 }
 
-func layout334(c *cluster, groups int) bool { return groups == 1 || groups == 3 && c.lens(0, 3, 3, 4) }
-func layout433(c *cluster, groups int) bool { return groups == 1 || groups == 3 && c.lens(0, 4, 3, 3) }
-func layout441(c *cluster, groups int) bool { return groups == 1 || groups == 3 && c.lens(0, 4, 4, 1) }
-
-// layout333 wants separators when there is no label: nine bare digits are many things.
-func layout333(c *cluster, groups int) bool { return groups == 1 || groups == 3 && c.lens(0, 3, 3, 3) }
+// layout reports whether the number is one group, or three of these lengths.
+func layout(c *cluster, groups, a, b, d int) bool {
+	return groups == 1 || groups == 3 && c.len(0) == a && c.len(1) == b && c.len(2) == d
+}
 
 // validNHS is the modulus 11 of the NHS data dictionary.
 func validNHS(d []byte) bool {
-	check := 11 - weighted(d[:9], 10, 9, 8, 7, 6, 5, 4, 3, 2)%11
+	check := 11 - weighted(d[:9], ":98765432")%11
 	return check%11 == int(d[9]-'0') && check != 10 && !sameDigits(d)
 }
 
@@ -82,7 +86,7 @@ func validNPI(d []byte) bool {
 // Federal Reserve district.
 func validABA(d []byte) bool {
 	p := int(d[0]-'0')*10 + int(d[1]-'0')
-	return (p <= 12 || p >= 21 && p <= 32 || p >= 61 && p <= 72 || p == 80) && weighted(d, 3, 7, 1)%10 == 0 && !sameDigits(d)
+	return (p <= 12 || p >= 21 && p <= 32 || p >= 61 && p <= 72 || p == 80) && weighted(d, "371")%10 == 0 && !sameDigits(d)
 }
 
 // validSIN is Luhn; no number starts with 0 or 8.

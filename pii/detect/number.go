@@ -104,6 +104,9 @@ func (s *scanner) inDecimal(start, end int) bool {
 // groups handles digits with separators, from the group at start on.
 func (s *scanner) groups(start int) int {
 	s.cl.parse(s.b, start)
+	if c := &s.cl; c.n == 1 && c.len(0) < minBare || c.n == 2 && c.digits(0, 2) < minBare || c.decimal() {
+		return c.end[0]
+	}
 	if e := s.date(); e > 0 {
 		s.floor = e
 		return e
@@ -128,16 +131,22 @@ func (s *scanner) tryGroups() int {
 	return end
 }
 
+// decimal reports a number such as 1234.50.
+func (c *cluster) decimal() bool {
+	return c.n == 2 && c.sep[1] == '.' && c.len(0)+c.len(1) < minCardDigits && !c.lens(0, 3, 4)
+}
+
 // uuidEnd is the end of a UUID at start, 0 if there is none.
 func uuidEnd(b []byte, start int) int {
 	if start+36 > len(b) {
 		return 0
 	}
-	for i, c := range b[start : start+36] {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (c == '-') || !dash && !isHex(c) {
-			return 0
-		}
+	u := b[start : start+36]
+	if u[8] != '-' || u[13] != '-' || u[18] != '-' || u[23] != '-' {
+		return 0
+	}
+	if hexEnd(u, 0) != 8 || hexEnd(u, 9) != 13 || hexEnd(u, 14) != 18 || hexEnd(u, 19) != 23 || hexEnd(u, 24) != 36 {
+		return 0
 	}
 	return wordEnd(b, start+36)
 }
