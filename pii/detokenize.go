@@ -48,7 +48,7 @@ func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
 type detokenizer struct {
 	v     *Vault
 	links *links // nil: put values into links too
-	ctx   context
+	ctx   cursor
 	out   []byte
 	fed   int          // how far ctx has followed the text at hand
 	marks []tokenMatch // tokens from there on

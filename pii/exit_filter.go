@@ -62,14 +62,13 @@ func (s *search) look(of view, depth int) {
 	if plain, ok := unescaped(of); ok {
 		s.look(plain, depth-1)
 	}
-	for _, run := range append(hexed(of), based(of)...) {
-		if isText(run.text) {
-			s.look(run, depth-1)
-		} else {
-			s.found = s.v.known.find(s.found, run)
-		}
+	for _, e := range encodings {
+		e.decoded(of, s.wants, func(plain view) { s.look(plain, depth-1) })
 	}
 }
+
+// wants reports whether decoded bytes are worth a look.
+func (s *search) wants(plain []byte) bool { return isText(plain) || s.v.known.mayHold(plain) }
 
 // isText reports whether bytes are likely to have been meant as text.
 func isText(b []byte) bool {

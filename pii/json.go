@@ -13,13 +13,13 @@ const maxDepth = 6
 // maxNesting bounds the objects and arrays within one another, as encoding/json does.
 const maxNesting = 10000
 
-// context follows a text and knows at every point whether that is inside a JSON
+// cursor follows a text and knows at every point whether that is inside a JSON
 // string, and inside how many: it tells how a value has to be written there. It
 // decides from what went before alone, so that a stream is read like a whole,
 // and values are fed to it as atoms, so that it sees the same before and after
 // they are replaced. On valid JSON it is exact. In prose it enters JSON at a
 // bracket and leaves where the grammar breaks.
-type context struct {
+type cursor struct {
 	layers [maxDepth]layer
 }
 
@@ -51,14 +51,49 @@ const (
 const escapeStart = 255
 
 // feed follows text.
-func (c *context) feed(text string) {
-	for i := range len(text) {
+func (c *cursor) feed(text string) {
+	for i := 0; i < len(text); {
+		if n := c.skip(text[i:]); n > 0 {
+			i += n
+			continue
+		}
 		c.step(0, text[i])
+		i++
 	}
 }
 
+// skip returns how many bytes of text change nothing: prose up to a bracket, and
+// the same in a string, where most of a text is.
+func (c *cursor) skip(text string) int {
+	l := &c.layers[0]
+	n := 0
+	switch {
+	case l.state == prose && l.begun:
+		for n < len(text) && text[n] != '{' && text[n] != '[' {
+			n++
+		}
+	case l.state == inString && l.escape == 0 && c.layers[1].state == prose:
+		for n < len(text) && !tellsInString[text[n]] {
+			n++
+		}
+		l.empty = l.empty && n == 0
+	}
+	return n
+}
+
+// tellsInString holds the bytes that matter in a string that holds prose.
+var tellsInString = func() (t [256]bool) {
+	for c := range ' ' {
+		t[c] = true
+	}
+	for _, c := range `"\{[` {
+		t[c] = true
+	}
+	return t
+}()
+
 // atom follows a value or a token. number says that it stands for a number.
-func (c *context) atom(number bool) {
+func (c *cursor) atom(number bool) {
 	d := c.depth()
 	if d > 0 {
 		c.layers[d-1].empty = false
@@ -75,7 +110,7 @@ func (c *context) atom(number bool) {
 }
 
 // depth is the number of strings that the text is in.
-func (c *context) depth() int {
+func (c *cursor) depth() int {
 	d := 0
 	for c.layers[d].state == inString { // never in the last layer, see below
 		d++
@@ -84,14 +119,14 @@ func (c *context) depth() int {
 }
 
 // wantsValue reports whether a value of JSON may begin here.
-func (c *context) wantsValue() bool {
+func (c *cursor) wantsValue() bool {
 	d := c.depth()
 	l := &c.layers[d]
 	return l.state == wantValue || l.state == wantValueOrEnd || d == 0 && !l.begun
 }
 
 // inEmptyValue reports whether this is the beginning of a string that is a value.
-func (c *context) inEmptyValue() bool {
+func (c *cursor) inEmptyValue() bool {
 	d := c.depth()
 	if d == 0 {
 		return false
@@ -101,16 +136,16 @@ func (c *context) inEmptyValue() bool {
 }
 
 // inString reports whether the text is in a string.
-func (c *context) inString() bool { return c.layers[0].state == inString }
+func (c *cursor) inString() bool { return c.layers[0].state == inString }
 
 // inJSON reports whether the innermost text is within an object or an array.
-func (c *context) inJSON() bool { return len(c.layers[c.depth()].stack) > 0 }
+func (c *cursor) inJSON() bool { return len(c.layers[c.depth()].stack) > 0 }
 
 // inEscape reports whether the text is within an escape.
-func (c *context) inEscape() bool { return c.inString() && c.layers[0].escape != 0 }
+func (c *cursor) inEscape() bool { return c.inString() && c.layers[0].escape != 0 }
 
 // pendingEscape is the number of bytes of next that belong to an escape begun.
-func (c *context) pendingEscape(next string) int {
+func (c *cursor) pendingEscape(next string) int {
 	switch l := &c.layers[0]; {
 	case !c.inEscape():
 		return 0
@@ -122,7 +157,7 @@ func (c *context) pendingEscape(next string) int {
 	return 1
 }
 
-func (c *context) step(d int, b byte) {
+func (c *cursor) step(d int, b byte) {
 	l := &c.layers[d]
 	if l.state == inString {
 		c.stepString(d, b)
@@ -153,7 +188,7 @@ func (c *context) step(d int, b byte) {
 }
 
 // accept takes one byte of JSON outside strings; false means that it is not JSON.
-func (l *layer) accept(c *context, d int, b byte) bool {
+func (l *layer) accept(c *cursor, d int, b byte) bool {
 	switch {
 	case (b == '}' || b == ']') && l.mayClose(b):
 		l.stack = l.stack[:len(l.stack)-1]
@@ -179,7 +214,7 @@ func (l *layer) accept(c *context, d int, b byte) bool {
 }
 
 // value takes the first byte of a value.
-func (l *layer) value(c *context, d int, b byte) bool {
+func (l *layer) value(c *cursor, d int, b byte) bool {
 	switch {
 	case b == '"':
 		c.openString(d, false)
@@ -220,14 +255,14 @@ func (l *layer) afterValue() state {
 	return afterValue
 }
 
-func (c *context) openString(d int, key bool) {
+func (c *cursor) openString(d int, key bool) {
 	l := &c.layers[d]
 	l.state, l.escape, l.empty, l.key = inString, 0, true, key
 	below := &c.layers[d+1]
 	below.state, below.stack = prose, below.stack[:0]
 }
 
-func (c *context) stepString(d int, b byte) {
+func (c *cursor) stepString(d int, b byte) {
 	l := &c.layers[d]
 	switch {
 	case l.escape != 0:
@@ -245,7 +280,7 @@ func (c *context) stepString(d int, b byte) {
 	l.empty = false
 }
 
-func (c *context) shutString(l *layer) {
+func (c *cursor) shutString(l *layer) {
 	l.state = l.afterValue()
 	if l.key {
 		l.state = wantColon
@@ -253,13 +288,13 @@ func (c *context) shutString(l *layer) {
 }
 
 // below hands a byte of a string on to the text in it. The last layer is prose.
-func (c *context) below(d int, b byte) {
+func (c *cursor) below(d int, b byte) {
 	if d+1 < maxDepth-1 {
 		c.step(d+1, b)
 	}
 }
 
-func (c *context) stepEscape(d int, b byte) {
+func (c *cursor) stepEscape(d int, b byte) {
 	l := &c.layers[d]
 	if l.escape == escapeStart {
 		if b == 'u' {

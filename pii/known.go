@@ -13,6 +13,7 @@ type known struct {
 	indexed int        // how many of the vault's entries are in
 	values  map[string]*entry
 	lengths map[uint32][]int // of the values that begin with those four bytes
+	heads   [1 << 10]uint64  // a bit for each of these, for a quick no
 }
 
 // minSqueezed is the fewest letters and digits that a value is searched by.
@@ -43,6 +44,7 @@ func (k *known) add(e *entry) {
 	}
 	k.values[string(s)] = e
 	head := head(s)
+	k.heads[head*headHash>>22] |= 1 << (head * headHash >> 16 & 63)
 	for _, n := range k.lengths[head] {
 		if n == len(s) {
 			return
@@ -51,8 +53,33 @@ func (k *known) add(e *entry) {
 	k.lengths[head] = append(k.lengths[head], len(s))
 }
 
+// headHash spreads four bytes (Knuth's multiplicative constant for 32 bits).
+const headHash = 2654435769
+
 func head(s []byte) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
+
+// mayBegin reports whether a value may begin with that head.
+func (k *known) mayBegin(head uint32) bool {
+	return k.heads[head*headHash>>22]>>(head*headHash>>16&63)&1 != 0
+}
+
+// mayHold reports whether a value may be in text, read in either direction.
+func (k *known) mayHold(text []byte) bool {
+	var fore, back uint32
+	n := 0
+	for _, c := range text {
+		if !isAlnum(c) && c < 0x80 {
+			continue
+		}
+		c := uint32(lower(c))
+		fore, back = fore>>8|c<<24, back<<8|c
+		if n++; n >= minSqueezed && (k.mayBegin(fore) || k.mayBegin(back)) {
+			return true
+		}
+	}
+	return false
 }
 
 // sighting is a value found in text[start:end], in some form.
@@ -85,7 +112,11 @@ func (k *known) find(dst []sighting, of view) []sighting {
 // longest is the length of the longest value at s.text[i:] that counts there.
 func (k *known) longest(of view, s squeezed, i int) int {
 	longest := 0
-	for _, n := range k.lengths[head(s.text[i:])] {
+	head := head(s.text[i:])
+	if !k.mayBegin(head) {
+		return 0
+	}
+	for _, n := range k.lengths[head] {
 		if n <= longest || i+n > len(s.text) {
 			continue
 		}

@@ -14,7 +14,11 @@
 // Reading a Raw in clear takes package pii/reveal.
 package pii
 
-import "airlock/pii/internal/boundary"
+import (
+	"strings"
+
+	"airlock/pii/internal/boundary"
+)
 
 // Raw is text from outside: a task, a tool's result or description, the output
 // of a script, an error of any of them.
@@ -44,5 +48,9 @@ const (
 	OriginScript Origin = "script"
 )
 
+const serverPrefix = "server:"
+
 // OriginServer marks what the upstream server of that name returned.
-func OriginServer(name string) Origin { return Origin("server:" + name) }
+func OriginServer(name string) Origin { return Origin(serverPrefix + name) }
+
+func (o Origin) isServer() bool { return strings.HasPrefix(string(o), serverPrefix) }

@@ -12,7 +12,7 @@ import (
 // whatever it is given: a custom pattern may match across strings.
 type placer struct {
 	text   string
-	ctx    context
+	ctx    cursor
 	at     int  // how far ctx has followed
 	next   int  // the first piece that ctx has not followed
 	likely bool // text may be JSON as a whole
@@ -150,7 +150,7 @@ func (p *placer) mayBeBare(one *piece) bool {
 	return !literal || p.bounded(one.start, one.end)
 }
 
-// bounded reports whether a literal is one in JSON, by what stands around it.
+// bounded reports whether a literal may be one of JSON, by what stands around it.
 func (p *placer) bounded(start, end int) bool {
 	for start > 0 && isLiteral(p.text[start-1]) {
 		start--
@@ -158,7 +158,15 @@ func (p *placer) bounded(start, end int) bool {
 	for end < len(p.text) && isLiteral(p.text[end]) {
 		end++
 	}
-	return (start == 0 || strings.IndexByte(":,[ \t\r\n", p.text[start-1]) >= 0) && endsNumber(p.text, end)
+	if start > 0 && strings.IndexByte(":,[ \t\r\n", p.text[start-1]) < 0 || !endsNumber(p.text, end) {
+		return false
+	}
+	switch literal := p.text[start:end]; literal {
+	case "true", "false", "null":
+		return true
+	default:
+		return isNumber(literal)
+	}
 }
 
 // divide breaks up what cannot be replaced as a whole in valid JSON: into what of

@@ -18,10 +18,10 @@ type Tokenizer struct {
 	v    *Vault
 	from Origin
 	held string
-	raw  context // at seen, with the values as they are
-	seen int     // how much of held raw has followed
-	cut  int     // where held may be divided, 0: nowhere
-	p    placer  // at the beginning of held, with the values as atoms
+	raw  cursor // at seen, with the values as they are
+	seen int    // how much of held raw has followed
+	cut  int    // where held may be divided, 0: nowhere
+	p    placer // at the beginning of held, with the values as atoms
 }
 
 // maxHeld bounds what a Tokenizer holds back, margin what it then leaves at the

@@ -165,27 +165,40 @@ func appendValues(dst []piece, text string, spans []detect.Span) []piece {
 
 // resolve gives every value its entry, a new one where there is none.
 func (v *Vault) resolve(pieces []piece, from Origin) error {
-	if v.resolveKnown(pieces, from) {
+	counted := v.rank && from.isServer()
+	if !counted && v.resolveKnown(pieces, from) {
 		return nil
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	result := uint32(0)
+	if counted {
+		v.result++
+		result = v.result
+	}
 	for i := range pieces {
-		p := &pieces[i]
-		if p.token {
-			continue
-		}
-		p.entry = v.find(p.found)
-		if p.entry == nil {
-			e, err := v.add(p.found)
-			if err != nil {
+		if p := &pieces[i]; !p.token {
+			if err := v.settle(p, from); err != nil {
 				return err
 			}
-			p.entry = e
+			p.entry.inResult(result)
 		}
-		p.entry.sight(p.found, from)
-		p.entry.inherit(p.bases)
 	}
+	return nil
+}
+
+// settle gives p its entry. The caller holds v.mu for writing.
+func (v *Vault) settle(p *piece, from Origin) error {
+	p.entry = v.find(p.found)
+	if p.entry == nil {
+		e, err := v.add(p.found)
+		if err != nil {
+			return err
+		}
+		p.entry = e
+	}
+	p.entry.sight(p.found, from)
+	p.entry.inherit(p.bases)
 	return nil
 }
 

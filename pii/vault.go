@@ -1,6 +1,7 @@
 package pii
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,6 +37,10 @@ type VaultOptions struct {
 	MaxValues int
 	// Mode says what the sandbox sees; the zero value is Sealed.
 	Mode Mode
+	// Attributes are what Attr tells; nil takes Brand and Country.
+	Attributes []Attribute
+	// Rank lets scripts learn the order of values.
+	Rank bool
 	// Nonce is for tests that need tokens known in advance; empty draws one.
 	Nonce string
 }
@@ -59,12 +64,15 @@ type finder interface {
 // the same token for as long as the session lives; two values are the same when
 // their bytes are.
 type Vault struct {
-	finder  finder
-	max     int
-	mode    Mode
-	nonce   string
-	unseen  atomic.Bool // the session holds data that no detector looked at
-	results atomic.Uint32
+	finder finder
+	max    int
+	mode   Mode
+	nonce  string
+	key    []byte      // seals transcripts
+	unseen atomic.Bool // the session holds data that no detector looked at
+	rank   bool
+
+	attributes []Attribute
 
 	mu      sync.RWMutex // guards all below and the fields of every entry
 	erased  bool
@@ -74,6 +82,9 @@ type Vault struct {
 	series  map[Type]*series
 	all     []*entry // in the order they came
 	bytes   int
+
+	rankings int    // how often Rank answered
+	result   uint32 // number of the latest tool result, for Rank
 
 	known known // has a mutex of its own
 }
@@ -96,6 +107,7 @@ type entry struct {
 	forms    []string
 	delicate bool // is written differently in text and in JSON
 	origins  []Origin
+	results  [4]uint32 // the latest tool results that it was in
 }
 
 // NewVault makes an empty vault.
@@ -119,8 +131,14 @@ func newVault(o VaultOptions, f finder) (*Vault, error) {
 	if err := checkNonce(o.Nonce); err != nil {
 		return nil, err
 	}
+	if o.Attributes == nil {
+		o.Attributes = []Attribute{Brand, Country}
+	}
+	key := make([]byte, keyLen)
+	_, _ = rand.Read(key) // never fails: crypto/rand ends the program instead
 	return &Vault{
-		finder: f, max: o.MaxValues, mode: o.Mode, nonce: o.Nonce,
+		finder: f, max: o.MaxValues, mode: o.Mode, nonce: o.Nonce, key: key,
+		rank: o.Rank, attributes: slices.Clone(o.Attributes),
 		texts: map[string]*entry{}, numbers: map[string]*entry{}, spelled: map[string]*entry{},
 		series: map[Type]*series{},
 	}, nil
@@ -266,6 +284,15 @@ func (e *entry) sight(f found, from Origin) {
 	}
 	if e.typ != f.typ && !slices.Contains(e.also, f.typ) {
 		e.also = append(e.also, f.typ)
+	}
+}
+
+// inResult notes that the value was in a tool result. The caller holds v.mu for
+// writing.
+func (e *entry) inResult(number uint32) {
+	if number != 0 && e.results[0] != number {
+		copy(e.results[1:], e.results[:])
+		e.results[0] = number
 	}
 }
 

@@ -1,6 +1,7 @@
 package pii
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,11 @@ type view struct {
 }
 
 func viewOf(s string) view { return view{text: []byte(s)} }
+
+// newView makes one for n decoded bytes.
+func newView(n int) view {
+	return view{text: make([]byte, 0, n), start: make([]int, 0, n), end: make([]int, 0, n), decoded: true}
+}
 
 func (w view) begins(i int) int {
 	if w.start == nil {
@@ -78,7 +84,8 @@ func (s *squeezed) addRune(text []byte, at int) int {
 // reversed reads a view backwards, by characters. What it finds there has its
 // beginning and end the other way round.
 func reversed(of view) view {
-	r := view{decoded: of.decoded}
+	r := newView(len(of.text))
+	r.decoded = of.decoded
 	for end := len(of.text); end > 0; {
 		_, n := utf8.DecodeLastRune(of.text[:end])
 		for i := end - n; i < end; i++ {
@@ -92,7 +99,10 @@ func reversed(of view) view {
 // unescaped decodes percent-encoding and the escapes of JSON; false means that
 // there are none.
 func unescaped(of view) (view, bool) {
-	out := view{decoded: true}
+	if bytes.IndexByte(of.text, '%') < 0 && bytes.IndexByte(of.text, '\\') < 0 {
+		return view{}, false
+	}
+	out := newView(len(of.text))
 	changed := false
 	for i := 0; i < len(of.text); {
 		b, n := decodeEscape(of.text[i:])
@@ -121,60 +131,68 @@ func decodeEscape(s []byte) ([]byte, int) {
 // minRun is the shortest run of an encoding that is decoded: of four bytes.
 const minRun = 8
 
-// hexed decodes every run of hexadecimal digits, from its first digit and from
-// its second: "626f62", "62:6f:62", `\x62\x6f\x62`.
-func hexed(of view) []view {
-	return runs(of, hexRun, 2, func(group []byte) []byte {
-		return []byte{byte(hexDigit(group[0])<<4 | hexDigit(group[1]))}
-	})
+// encoding is a way to write bytes by groups of digits.
+type encoding struct {
+	group int // digits
+	// run adds the places of the digits that text begins with, and returns how
+	// far they go.
+	run    func(text []byte, at []int) ([]int, int)
+	decode func(dst, group []byte) []byte
 }
 
-// based decodes every run of base64, either alphabet, from each of its first
-// four characters.
-func based(of view) []view {
-	return runs(of, base64Run, 4, func(g []byte) []byte {
-		n := base64Digit(g[0])<<18 | base64Digit(g[1])<<12 | base64Digit(g[2])<<6 | base64Digit(g[3])
-		return []byte{byte(n >> 16), byte(n >> 8), byte(n)}
-	})
+// encodings are those that a view is searched for: hexadecimal digits, as in
+// "626f62", "62:6f:62" or `+"`\x62\x6f\x62`"+`, and base64 in either alphabet.
+var encodings = [...]encoding{
+	{2, hexRun, func(dst, g []byte) []byte { return append(dst, byte(hexDigit(g[0])<<4|hexDigit(g[1]))) }},
+	{4, base64Run, func(dst, g []byte) []byte {
+		n := base64Digits[g[0]]<<18 | base64Digits[g[1]]<<12 | base64Digits[g[2]]<<6 | base64Digits[g[3]]
+		return append(dst, byte(n>>16), byte(n>>8), byte(n))
+	}},
 }
 
-// runs cuts of into runs of digits and decodes each, group by group, beginning at
-// each of its first digits.
-func runs(of view, run func(text []byte, at []int) ([]int, int), group int, decode func([]byte) []byte) []view {
-	var views []view
+// decoded calls yield with what every run of an encoding reads as, from each of
+// the digits that a group may begin with. wanted is asked first.
+func (e encoding) decoded(of view, wanted func([]byte) bool, yield func(view)) {
 	var at []int
+	var plain []byte
 	for i := 0; i < len(of.text); {
 		var n int
-		at, n = run(of.text[i:], at[:0])
-		if len(at) >= minRun {
-			for skip := 0; skip < group; skip++ {
-				views = append(views, decodeRun(of, i, at[skip:], group, decode))
+		at, n = e.run(of.text[i:], at[:0])
+		for skip := 0; skip < e.group && len(at) >= minRun; skip++ {
+			plain = e.text(plain[:0], of.text[i:], at[skip:], nil)
+			if wanted(plain) {
+				out := newView(len(plain))
+				e.text(nil, of.text[i:], at[skip:], func(b byte, first, last int) { out.add(of, b, i+first, i+last+1) })
+				yield(out)
 			}
 		}
 		i += max(n, 1)
 	}
-	return views
 }
 
-// decodeRun decodes the digits at the places at, counted from i. Base64 may end
-// within a group.
-func decodeRun(of view, i int, at []int, group int, decode func([]byte) []byte) view {
-	out := view{decoded: true}
-	digits := make([]byte, group)
-	for len(at) >= group || len(at) >= 2 && group == 4 {
-		n := min(group, len(at))
-		for k := range digits {
-			digits[k] = 'A'
+// text decodes the digits of text at the places at, and tells each where every
+// byte is from. Base64 may end within a group.
+func (e encoding) text(dst, text []byte, at []int, each func(b byte, first, last int)) []byte {
+	var group [4]byte
+	for len(at) >= e.group || len(at) >= 2 && e.group == 4 {
+		n := min(e.group, len(at))
+		for k := range group {
+			group[k] = 'A'
 			if k < n {
-				digits[k] = of.text[i+at[k]]
+				group[k] = text[at[k]]
 			}
 		}
-		for _, b := range decode(digits)[:max(1, n-1)] {
-			out.add(of, b, i+at[0], i+at[n-1]+1)
+		from := len(dst)
+		dst = e.decode(dst, group[:])
+		dst = dst[:from+max(1, n-1)]
+		if each != nil {
+			for _, b := range dst[from:] {
+				each(b, at[0], at[n-1])
+			}
 		}
 		at = at[n:]
 	}
-	return out
+	return dst
 }
 
 // hexRun adds the places of the digits that text begins with, and returns how
@@ -210,7 +228,7 @@ func base64Run(text []byte, at []int) ([]int, int) {
 	i := 0
 	for i < len(text) {
 		switch {
-		case base64Digit(text[i]) >= 0:
+		case base64Digits[text[i]] >= 0:
 			at = append(at, i)
 		case len(at) > 0 && (text[i] == '\n' || text[i] == '\r'):
 		default:
@@ -223,13 +241,12 @@ func base64Run(text []byte, at []int) ([]int, int) {
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// base64Digit is the value of c in either alphabet (RFC 4648), -1 for none.
-func base64Digit(c byte) int {
-	switch c {
-	case '-':
-		c = '+'
-	case '_':
-		c = '/'
+// base64Digits holds the value of each digit, in either alphabet (RFC 4648, 4
+// and 5), and -1 for what is none.
+var base64Digits = func() (t [256]int32) {
+	for c := range t {
+		t[c] = int32(strings.IndexByte(base64Alphabet, byte(c)))
 	}
-	return strings.IndexByte(base64Alphabet, c)
-}
+	t['-'], t['_'] = t['+'], t['/']
+	return t
+}()
