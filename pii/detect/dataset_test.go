@@ -303,3 +303,48 @@ func TestFailureCases(t *testing.T) {
 		t.Errorf("failed: %v; only fn-base64 may (encoded text is not decoded, by choice)", failed)
 	}
 }
+
+// TestPackCases holds what the packs reach on the same cases; they are off by
+// default, so their floor is their own.
+func TestPackCases(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Text     string   `json:"text"`
+		Target   string   `json:"target"`
+		Entities []entity `json:"entities"`
+	}
+	detectors := map[Type]*Detector{}
+	for _, p := range packTypes {
+		detectors[p.name] = newDetector(t, Options{Packs: []string{p.pack}})
+	}
+	total, passed := 0, 0
+	scores := map[Type]*score{}
+	for _, r := range lines[row](t, dataset(t, "recognizer_cases.jsonl")) {
+		typ := Type(r.Target)
+		d := detectors[typ]
+		if d == nil {
+			continue
+		}
+		spans, err := d.Find(nil, []byte(r.Text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if scores[typ] == nil {
+			scores[typ] = new(score)
+		}
+		total++
+		if why := compare(r.Text, typ, r.Entities, spans, scores[typ]); why == "" {
+			passed++
+		} else {
+			t.Logf("failed %s %q: %s", typ, r.Text, why)
+		}
+	}
+	t.Log(table(scores))
+	t.Logf("pack cases: %d of %d pass (%.1f %%)", passed, total, 100*ratio(passed, total))
+	if ratio(passed, total) < packFloor {
+		t.Errorf("%d of %d pack cases pass, the floor is %v", passed, total, packFloor)
+	}
+}
+
+// packFloor is the share of cases that must pass.
+const packFloor = 0.93

@@ -29,6 +29,7 @@ type scanner struct {
 	ctxPos int
 
 	cl     cluster
+	buf    [32]byte // a candidate in plain form, for checks called through tables
 	fold   folded
 	folds  bool // this scan may fold; the scan of a folded view may not
 	folded int  // end of the last region folded

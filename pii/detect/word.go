@@ -56,17 +56,17 @@ func (s *scanner) shortWord(start, end int, classes byte) int {
 	if e := s.mbi(start, end); e > 0 {
 		return e
 	}
+	if s.packs != nil {
+		if e := s.packWord(start, end); e > 0 {
+			return e
+		}
+	}
 	digits := countDigits(b[start:end])
 	if digits < 5 {
 		return 0
 	}
 	if e := s.ninoWord(start, end); e > 0 {
 		return e
-	}
-	if s.packs != nil {
-		if e := s.packWord(start, end); e > 0 {
-			return e
-		}
 	}
 	return s.labelledCode(start, end, digits)
 }
