@@ -21,3 +21,5 @@ func newProvider(t testing.TB, at llmtest.Target) llm.Provider {
 }
 
 func TestContract(t *testing.T) { llmtest.RunContract(t, newProvider) }
+
+func TestAimock(t *testing.T) { llmtest.RunAimock(t, newProvider) }

@@ -91,11 +91,27 @@ func (e Endpoint) refusal(r *http.Response) error {
 	case r.StatusCode >= http.StatusMultipleChoices:
 		return &llm.Error{Provider: e.Provider, Status: r.StatusCode, Code: "redirect",
 			Hint: "redirects are not followed; set " + e.URLName + " to the final address"}
-	case kind == "text/html" || kind == "application/json":
-		return &llm.Error{Provider: e.Provider, Status: r.StatusCode, Code: "not_a_stream",
-			Hint: "it did not answer with an event stream; check " + e.URLName}
+	case kind == "text/html":
+		return e.notAStream(r.StatusCode, false)
+	case kind == "application/json":
+		return e.jsonAnswer(r)
 	}
 	return nil
+}
+
+// jsonAnswer is the error of a success that is JSON: gateways tell errors so, and
+// servers that do not stream.
+func (e Endpoint) jsonAnswer(r *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // an unreadable body tells nothing
+	if told := readTold(body); told.code() != "" || told.Message != "" {
+		return e.EventFault(body)
+	}
+	return e.notAStream(r.StatusCode, true)
+}
+
+func (e Endpoint) notAStream(status int, retry bool) error {
+	return &llm.Error{Provider: e.Provider, Status: status, Code: "not_a_stream", Retry: retry,
+		Hint: "it did not answer with an event stream; check " + e.URLName}
 }
 
 // unreachable is the error of a request without a response.
