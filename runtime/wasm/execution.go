@@ -56,7 +56,8 @@ func (e *execution) run(ctx context.Context) sandbox.Result {
 	watch.Wait()
 	e.healthy = err == nil && e.worker.alive()
 	if err != nil && stopped == nil {
-		e.log.Warn("a sandbox worker failed", zap.Error(err))
+		e.worker.end()
+		e.log.Warn("a sandbox worker failed", zap.Error(err), zap.String("said", e.worker.lastWords()))
 	}
 	result := e.result(outcome, value, err, stopped)
 	result.Duration = time.Since(begun)

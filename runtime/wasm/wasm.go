@@ -20,6 +20,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"go.uber.org/zap"
@@ -70,12 +72,32 @@ func New(o Options) (*Backend, error) {
 	if _, err := engine.Wasm(); err != nil {
 		return nil, fmt.Errorf("wasm sandbox: %w", err)
 	}
+	dir, err := cacheDir(o.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	o.CacheDir = dir
 	o.Spares, o.MaxWorkers = orDefault(o.Spares, 2), orDefault(o.MaxWorkers, 16)
 	o.Spares = min(o.Spares, o.MaxWorkers)
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
 	return &Backend{pool: newPool(o), log: o.Log}, nil
+}
+
+// cacheDir makes the folder, for nobody else to write, since what is in it is run.
+func cacheDir(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("wasm sandbox: make the folder of the cache: %w", err)
+	}
+	return dir, nil
 }
 
 func orDefault(n, otherwise int) int {

@@ -52,6 +52,9 @@ const (
 	fnSetInterrupt
 	fnSetRejections
 	fnSetModules
+	fnRuntimePtr
+	fnContextPtr
+	fnSetContext
 	exportCount
 )
 
@@ -97,6 +100,9 @@ var exportNames = [exportCount]string{
 	fnSetInterrupt:    "qjs_set_interrupt_handler",
 	fnSetRejections:   "qjs_set_promise_rejection_handler",
 	fnSetModules:      "qjs_set_module_loader",
+	fnRuntimePtr:      "qjs_get_runtime_ptr",
+	fnContextPtr:      "qjs_get_context_ptr",
+	fnSetContext:      "qjs_set_runtime_and_context",
 }
 
 // maxDepth bounds how deep scripts and host functions may call one another.

@@ -47,6 +47,9 @@ type Options struct {
 	Rejected func(vm *VM, id uint32, reason Value, handled bool)
 	// Location is the script's time zone; UTC if nil.
 	Location *time.Location
+	// Template, if set, is the state to begin with. It must be of the same engine,
+	// and its functions are found by their names in Functions.
+	Template *Template
 }
 
 // VM is one interpreter.
@@ -76,6 +79,18 @@ func (vm *VM) boot() (err error) {
 	if vm.module, err = vm.engine.instantiate(vm.ctx, vm.memory); err != nil {
 		return err
 	}
+	if vm.o.Template != nil {
+		err = vm.restore(vm.o.Template)
+	} else {
+		err = vm.initialize()
+	}
+	if err != nil {
+		return err
+	}
+	return vm.SetMemoryLimit(vm.o.MemoryBytes)
+}
+
+func (vm *VM) initialize() error {
 	for _, step := range []struct {
 		fn   export
 		args []uint64
@@ -88,7 +103,7 @@ func (vm *VM) boot() (err error) {
 			return err
 		}
 	}
-	return vm.SetMemoryLimit(vm.o.MemoryBytes)
+	return nil
 }
 
 // Close frees the VM. It must not run any more.

@@ -13,9 +13,12 @@ type Position struct{ Line, Column int }
 var frame = regexp.MustCompile(`^\s*at (?:(.*?) \()?(.*?):(\d+)(?::(\d+))?\)?$`)
 
 // Locate rewrites the engine's stack trace, so that positions in the script are
-// the author's and the wrapper does not show, and returns the first of them.
-func (s Source) Locate(stack string) (first Position, clean string) {
+// the author's and the wrapper does not show, and returns the first of them. The
+// frames of the error's own constructor, class, do not count: where it was made is
+// what matters.
+func (s Source) Locate(stack, class string) (first Position, clean string) {
 	var out []string
+	constructed := Position{}
 	for line := range strings.Lines(stack) {
 		line = strings.TrimRight(line, "\r\n")
 		m := frame.FindStringSubmatch(line)
@@ -32,10 +35,17 @@ func (s Source) Locate(stack string) (first Position, clean string) {
 			continue
 		}
 		p := s.position(m[3], m[4])
-		if first == (Position{}) {
+		switch {
+		case first != (Position{}):
+		case m[1] == class && constructed == (Position{}):
+			constructed = p
+		default:
 			first = p
 		}
 		out = append(out, s.frame(m[1], p))
+	}
+	if first == (Position{}) {
+		first = constructed
 	}
 	return first, strings.Join(out, "\n")
 }

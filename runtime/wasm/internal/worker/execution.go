@@ -28,9 +28,7 @@ func (g *guest) run(job wire.Job, code string) (wire.Outcome, []byte) {
 	g.out.keep = job.OutputBytes
 	value, err := g.evaluate(code)
 	outcome := g.outcome(err)
-	if err == nil {
-		outcome.HasValue = value != ""
-	}
+	outcome.HasValue = value != ""
 	if outcome.End == wire.EndOK || outcome.End == wire.EndError {
 		g.reportLeftovers()
 	}
@@ -197,11 +195,11 @@ func (g *guest) reportLeftovers() {
 
 // outcome says how the execution ended, from its error and what else is known.
 func (g *guest) outcome(err error) wire.Outcome {
-	if err == nil {
-		return wire.Outcome{End: wire.EndOK}
-	}
 	if g.overflow {
 		return wire.Outcome{End: wire.EndOutput}
+	}
+	if err == nil {
+		return wire.Outcome{End: wire.EndOK}
 	}
 	if g.isStopped() {
 		return wire.Outcome{End: wire.EndStopped}
@@ -284,7 +282,7 @@ func (g *guest) describe(v quickjs.Value) (*wire.Error, error) {
 	if err := json.Unmarshal([]byte(s), &e); err != nil {
 		return nil, err
 	}
-	at, stack := g.source.Locate(e.Stack)
+	at, stack := g.source.Locate(e.Stack, e.Name)
 	e.Line, e.Column, e.Stack = at.Line, at.Column, stack
 	return &e, nil
 }

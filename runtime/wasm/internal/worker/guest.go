@@ -26,13 +26,9 @@ const (
 
 // guest is one interpreter with what its execution needs.
 type guest struct {
-	w         *worker
-	vm        *quickjs.VM
-	toResult  quickjs.Value // the prelude's hooks
-	toError   quickjs.Value
-	require   quickjs.Value // zero if the prelude has none
-	toAnswer  quickjs.Value // makes what call resolves with
-	keysOf    quickjs.Value // the JSON of an object's own keys
+	w  *worker
+	vm *quickjs.VM
+	hooks
 	execution uint32
 
 	stopOnce sync.Once
@@ -54,7 +50,38 @@ type guest struct {
 	overflow   bool                     // too much was printed
 }
 
-// newGuest makes an interpreter and evaluates the prelude in it.
+// hooks are the functions that the driver calls in an interpreter: three of the
+// prelude, two of its own.
+type hooks struct {
+	toResult, toError, require quickjs.Value
+	toAnswer                   quickjs.Value // makes what call resolves with
+	keysOf                     quickjs.Value // the JSON of an object's own keys
+}
+
+// template is an interpreter in which the prelude was evaluated.
+type template struct {
+	state *quickjs.Template
+	hooks hooks
+}
+
+// makeTemplate evaluates the prelude, once for all interpreters.
+func (w *worker) makeTemplate(ctx context.Context) (*template, error) {
+	g, err := w.newGuest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	if err := g.install(); err != nil {
+		return nil, fmt.Errorf("evaluate the helpers: %w", g.explain(err))
+	}
+	state, err := g.vm.Template()
+	if err != nil {
+		return nil, err
+	}
+	return &template{state, g.hooks}, nil
+}
+
+// newGuest makes an interpreter, a copy of the template once there is one.
 func (w *worker) newGuest(ctx context.Context) (*guest, error) {
 	g := &guest{
 		w: w, stop: make(chan struct{}), begun: time.Now(),
@@ -62,17 +89,18 @@ func (w *worker) newGuest(ctx context.Context) (*guest, error) {
 		pending: map[uint32]quickjs.Promise{}, rejections: map[uint32]quickjs.Value{},
 	}
 	g.out = newOutput(w.conn)
-	vm, err := w.engine.NewVM(ctx, quickjs.Options{
+	o := quickjs.Options{
 		MemoryBytes: spareMemory, StackBytes: stackBytes, Location: w.location,
 		Functions: g.functions(), Loader: modules{g}, Rejected: g.rejected,
-	})
+	}
+	if w.template != nil {
+		o.Template, g.hooks = w.template.state, w.template.hooks
+	}
+	vm, err := w.engine.NewVM(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	g.vm = vm
-	if err := g.install(); err != nil {
-		return nil, errors.Join(fmt.Errorf("evaluate the helpers: %w", g.explain(err)), vm.Close())
-	}
 	return g, nil
 }
 
@@ -118,18 +146,35 @@ func (g *guest) installPrelude(host quickjs.Value) error {
 		return err
 	}
 	defer g.vm.Free(prelude)
-	hooks, err := g.vm.Call(prelude, host)
+	given, err := g.vm.Call(prelude, host)
 	if err != nil {
 		return err
 	}
-	defer g.vm.Free(hooks)
-	if g.toResult, err = g.vm.Get(hooks, "result"); err != nil {
+	defer g.vm.Free(given)
+	if g.toResult, err = g.vm.Get(given, "result"); err != nil {
 		return err
 	}
-	if g.toError, err = g.vm.Get(hooks, "error"); err != nil {
+	if g.toError, err = g.vm.Get(given, "error"); err != nil {
 		return err
 	}
-	g.require, err = g.vm.Get(hooks, "require")
+	if g.require, err = g.vm.Get(given, "require"); err != nil {
+		return err
+	}
+	return g.warm(given)
+}
+
+// warm lets the prelude prepare what it would otherwise prepare at first use.
+func (g *guest) warm(given quickjs.Value) error {
+	warm, err := g.vm.Get(given, "warm")
+	if err != nil {
+		return err
+	}
+	defer g.vm.Free(warm)
+	if none, err := g.vm.IsUndefined(warm); err != nil || none {
+		return err
+	}
+	ignored, err := g.vm.Call(warm)
+	g.vm.Free(ignored)
 	return err
 }
 

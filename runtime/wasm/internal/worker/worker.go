@@ -40,6 +40,7 @@ type worker struct {
 	conn     *wire.Conn
 	engine   *quickjs.Engine
 	prelude  string
+	template *template
 	location *time.Location
 	runs     chan wire.Frame
 	garbage  atomic.Int64
@@ -101,6 +102,9 @@ func (w *worker) boot(ctx context.Context, setup wire.Setup) (*guest, map[string
 	w.engine, err = quickjs.NewEngine(ctx, quickjs.EngineOptions{Wasm: wasm, KillAddress: engine.KillAddress, CacheDir: setup.CacheDir})
 	if err != nil {
 		return nil, nil, err
+	}
+	if w.template, err = w.makeTemplate(ctx); err != nil {
+		return nil, nil, errors.Join(err, w.engine.Close(ctx))
 	}
 	spare, err := w.newGuest(ctx)
 	if err != nil {
