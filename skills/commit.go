@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -71,19 +72,26 @@ func (c *commit) run(ctx context.Context) (err error) {
 	if err := c.store.readJSON(manifest, &c.from); err != nil {
 		return err
 	}
+	before := maps.Clone(c.from)
 	there, err := c.takeAll(ctx)
+	if errors.Is(err, rooted.ErrTooLarge) {
+		reason := fmt.Sprintf("/skills holds more than %d entries, so none was looked at; remove some", maxEntries)
+		c.report.Refused = []Refusal{{"/skills", reason}}
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	c.removeMissing(there)
-	if len(c.report.Saved)+len(c.report.Removed) == 0 {
-		return nil
+	if len(c.report.Saved)+len(c.report.Removed) > 0 {
+		if err := c.store.writeJSON(c.userKey+"/index.json", c.index); err != nil {
+			return err
+		}
 	}
-	if err := c.store.writeJSON(c.userKey+"/index.json", c.index); err != nil {
-		return err
-	}
-	if err := c.store.writeJSON(manifest, c.from); err != nil {
-		return err
+	if !maps.Equal(c.from, before) {
+		if err := c.store.writeJSON(manifest, c.from); err != nil {
+			return err
+		}
 	}
 	return c.prune()
 }
@@ -91,9 +99,7 @@ func (c *commit) run(ctx context.Context) (err error) {
 // takeAll goes through the session's copy and returns the entries that are there.
 func (c *commit) takeAll(ctx context.Context) (map[string]bool, error) {
 	infos, err := c.copied.ReadDir(".", maxEntries)
-	if errors.Is(err, rooted.ErrTooLarge) {
-		return nil, fmt.Errorf("/skills holds more than %d entries; remove some: %w", maxEntries, err)
-	} else if err != nil {
+	if err != nil {
 		return nil, err
 	}
 	there := map[string]bool{}
@@ -114,7 +120,11 @@ func (c *commit) take(info fs.FileInfo) error {
 	b, err := readBundle(c.copied, info)
 	if err == nil {
 		hash := b.hash()
-		if hash == c.from[b.entry] || hash == c.index.Skills[b.entry].current().Hash {
+		if hash == c.from[b.entry] {
+			return nil
+		}
+		if hash == c.index.Skills[b.entry].current().Hash {
+			c.from[b.entry] = hash // saved by another session alike
 			return nil
 		}
 		err = c.check(b)

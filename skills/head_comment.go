@@ -15,8 +15,7 @@ func headComment(code string) header {
 	var description []string
 	done := false
 	for _, line := range commentLines(code) {
-		line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(commentMarks.ReplaceAllString(line, "")), "*/"))
-		line = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(line, `"""`), `'''`))
+		line = strings.TrimSpace(commentMarks.ReplaceAllString(line, ""))
 		keywords, found := cutPrefixFold(line, "keywords:")
 		switch {
 		case found:
@@ -39,20 +38,18 @@ func commentLines(code string) []string {
 	closing := "" // what ends the block comment we are in
 	for line := range strings.Lines(code) {
 		s := strings.TrimSpace(line)
+		opened := 0
+		if closing == "" && len(lines) == 0 {
+			if skipped(s) {
+				continue
+			}
+			closing, opened = blockStart(s)
+		}
 		switch {
 		case closing != "":
-			lines = append(lines, s)
-			if strings.Contains(s, closing) {
-				return lines
-			}
-		case s == "" || strings.HasPrefix(s, "#!") || strings.Trim(s, `'";`) == "use strict":
-			if len(lines) > 0 {
-				return lines
-			}
-		case strings.HasPrefix(s, "/*"), strings.HasPrefix(s, `"""`), strings.HasPrefix(s, `'''`):
-			closing = map[byte]string{'/': "*/", '"': `"""`, '\'': `'''`}[s[0]]
-			lines = append(lines, s)
-			if strings.Contains(s[3-s0(s):], closing) {
+			text, _, closes := strings.Cut(s[opened:], closing)
+			lines = append(lines, s[:opened]+text)
+			if closes {
 				return lines
 			}
 		case strings.HasPrefix(s, "//"), strings.HasPrefix(s, "#"):
@@ -67,12 +64,20 @@ func commentLines(code string) []string {
 	return lines
 }
 
-// s0 is 1 for an opening of two characters and 0 for one of three.
-func s0(s string) int {
-	if strings.HasPrefix(s, "/*") {
-		return 1
+// skipped are the lines that may stand before the comment.
+func skipped(line string) bool {
+	return line == "" || strings.HasPrefix(line, "#!") || strings.Trim(line, `'";`) == "use strict"
+}
+
+// blockStart tells what ends the block that a line opens, and the length of what
+// opens it; "" if it opens none.
+func blockStart(line string) (closing string, opening int) {
+	for _, block := range []struct{ opens, closes string }{{"/*", "*/"}, {`"""`, `"""`}, {"'''", "'''"}} {
+		if strings.HasPrefix(line, block.opens) {
+			return block.closes, len(block.opens)
+		}
 	}
-	return 0
+	return "", 0
 }
 
 func splitKeywords(s string) []string {

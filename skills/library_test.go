@@ -60,6 +60,28 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// in is the shop for a test within the one that opened it.
+func (s *shop) in(t *testing.T) *shop {
+	inner := *s
+	inner.t = t
+	return &inner
+}
+
+// TestLibrary runs every shipped skill on the sample shop, in Node.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	for name, test := range map[string]func(*testing.T, *shop){
+		"the sales summary adds up":          salesSummaryAddsUp,
+		"the top customers add up":           topCustomersAddsUp,
+		"the monthly trend adds up":          monthlyTrendAddsUp,
+		"the data-quality check finds flaws": dataQualityCheckFindsTheShopsFlaws,
+		"skills say what they lack":          skillsSayWhatIsMissing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s.in(t)) })
+	}
+}
+
 // call calls a tool and returns what callMCPTool would.
 func (s *shop) call(name string, args any) (json.RawMessage, error) {
 	data, err := json.Marshal(args)
@@ -207,9 +229,7 @@ func money(cents int) string {
 	return fmt.Sprintf("%s.%02d", whole, cents%100)
 }
 
-func TestSalesSummaryAddsUp(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
+func salesSummaryAddsUp(t *testing.T, s *shop) {
 	all := s.sales()
 	for name, tc := range map[string]struct {
 		input string
@@ -225,6 +245,7 @@ func TestSalesSummaryAddsUp(t *testing.T) {
 		"an empty period": {`{"from":"2019-01-01","to":"2019-01-31"}`, func(sale) bool { return false }, "January 2019"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
 			out := s.run("sales-summary", tc.input)
 			if out.Thrown != "" {
 				t.Fatal(out.Thrown)
@@ -265,9 +286,7 @@ func TestSalesSummaryAddsUp(t *testing.T) {
 	}
 }
 
-func TestTopCustomersAddsUp(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
+func topCustomersAddsUp(t *testing.T, s *shop) {
 	all := s.sales()
 	out := s.run("top-customers", `{"limit":7}`)
 	if out.Thrown != "" {
@@ -308,9 +327,7 @@ func TestTopCustomersAddsUp(t *testing.T) {
 	}
 }
 
-func TestMonthlyTrendAddsUp(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
+func monthlyTrendAddsUp(t *testing.T, s *shop) {
 	all := s.sales()
 	for name, tc := range map[string]struct {
 		input   string
@@ -325,6 +342,7 @@ func TestMonthlyTrendAddsUp(t *testing.T) {
 		"empty months": {`{"from":"2022-11-01"}`, 26, func(d string) string { return d[:7] }, "monthly-trend.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
 			out := s.run("monthly-trend", tc.input)
 			if out.Thrown != "" {
 				t.Fatal(out.Thrown)
@@ -358,9 +376,7 @@ func TestMonthlyTrendAddsUp(t *testing.T) {
 	}
 }
 
-func TestDataQualityCheckFindsTheShopsFlaws(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
+func dataQualityCheckFindsTheShopsFlaws(t *testing.T, s *shop) {
 	out := s.run("data-quality-check", `{}`)
 	if out.Thrown != "" {
 		t.Fatal(out.Thrown)
@@ -407,9 +423,7 @@ func TestDataQualityCheckFindsTheShopsFlaws(t *testing.T) {
 	}
 }
 
-func TestSkillsSayWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	s := openShop(t)
+func skillsSayWhatIsMissing(t *testing.T, s *shop) {
 	for name, tc := range map[string]struct{ skill, input, tool, want string }{
 		"a database, for the summary":   {"sales-summary", `{}`, "other__tool", "No database server is connected"},
 		"a database, for the customers": {"top-customers", `{}`, "other__tool", "No database server is connected"},
@@ -424,6 +438,7 @@ func TestSkillsSayWhatIsMissing(t *testing.T) {
 		"sales for a ranking":           {"top-customers", `{"to":"2000-01-01"}`, "database__query", "no sales that match"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := s.in(t)
 			var tools []string
 			if tc.tool != "" {
 				tools = append(tools, tc.tool)
