@@ -19,6 +19,7 @@ package helpers
 import (
 	"embed"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -77,7 +78,21 @@ func read(name string) string {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
 		if line != "" && !strings.HasPrefix(line, "//") {
-			out.WriteString(line + "\n")
+			out.WriteString(ascii(line) + "\n")
+		}
+	}
+	return out.String()
+}
+
+// ascii escapes what is not ASCII, which only texts hold: one such character
+// makes an engine keep a whole source in twice the room.
+func ascii(line string) string {
+	var out strings.Builder
+	for _, r := range line {
+		if r < 0x80 {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
 		}
 	}
 	return out.String()

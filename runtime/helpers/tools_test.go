@@ -118,6 +118,12 @@ func TestDiscovery(t *testing.T) {
 		{name: "names also from objects", script: script{Script: `return await list_mcp_tools({server: "a"})`, Bridge: list(objects)}, want: `["a__b"]`, check: path("/v1/tools?detail=name&server=a")},
 		{name: "a query gives summaries", script: script{Script: `return await list_mcp_tools({query: "sales & more", limit: 5})`, Bridge: list(objects)},
 			want: `[{"name":"a__b"}]`, check: path("/v1/tools?detail=summary&query=sales%20%26%20more&limit=5")},
+		{name: "all pages of names", script: script{Script: `return await list_mcp_tools()`, Bridge: map[string]answer{
+			"GET /v1/tools?detail=name":            {Body: map[string]any{"tools": []string{"a__b"}, "nextCursor": "1.2"}},
+			"GET /v1/tools?detail=name&cursor=1.2": {Body: map[string]any{"tools": []string{"c__d"}}}}}, want: `["a__b","c__d"]`},
+		{name: "a limit takes one page", script: script{Script: `return await list_mcp_tools({limit: 1})`, Bridge: list(map[string]any{"tools": []string{"a__b"}, "nextCursor": "1.2"})}, want: `["a__b"]`},
+		{name: "a server that is down is told of", script: script{Script: `return await list_mcp_tools()`, Bridge: list(map[string]any{"tools": []string{}, "unavailable": []any{map[string]any{"server": "git", "message": "no uvx"}}})},
+			want: `[]`, stderr: "list_mcp_tools: the server git is not available now: no uvx\n"},
 		{name: "details", script: script{Script: `return (await get_mcp_tool_details("a__b")).description`, Bridge: map[string]answer{"GET /v1/tools/a__b": {Body: map[string]any{"description": "d"}}}}, want: `"d"`},
 		{name: "pii asks the host", script: script{Script: `return [await pii.attr("[EMAIL_1_k7q2f]", "domain"), await pii.same("a", "b"), await pii.rank(["a"])]`, Bridge: map[string]answer{
 			"POST /v1/pii/attr": {Body: map[string]any{"value": "d"}}, "POST /v1/pii/same": {Body: map[string]any{"same": true}}, "POST /v1/pii/rank": {Body: map[string]any{"ranks": []int{1}}}}},

@@ -3,19 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import vm from 'node:vm';
-import { inside } from './host.mjs';
+import { inside, watcher } from './host.mjs';
 
 // runInNode runs a script in a fresh context of Node.
 export async function runInNode(prelude, script, host) {
   const context = vm.createContext({});
   const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
-  const make = evaluate('((status, body) => ({status, body}))', 'host');
-  const promise = evaluate('((start) => new Promise(start))', 'host');
+  const make = evaluate('((status, body) => ({__proto__: null, status, body}))', 'host');
+  const promise = evaluate('((Promise) => (start) => new Promise(start))(Promise)', 'host');
   const compile = (source, filename) => {
     try {
-      return { value: evaluate(source, filename) };
-    } catch (error) {
-      return { error };
+      return { __proto__: null, failed: false, value: evaluate(source, filename) };
+    } catch (value) {
+      return { __proto__: null, failed: true, value };
     }
   };
   const call = (method, path, body) => promise((resolve) => {
@@ -23,12 +23,14 @@ export async function runInNode(prelude, script, host) {
     host.after(1, () => resolve(make(status, text)));
   });
   const timer = (milliseconds) => promise((resolve) => host.after(milliseconds, resolve));
-  const hooks = evaluate(prelude, 'airlock:prelude')(evaluate(inside, 'host')((kind, json) => host.sync(kind, json), call, timer, compile));
+  const watch = evaluate(watcher, 'host');
+  const made = evaluate(inside, 'host')((...args) => host.print(...args), () => host.now(), (count) => host.random(count), (...args) => host.access(...args), call, timer, compile);
+  const hooks = evaluate(prelude, 'airlock:prelude')(made);
   const rejections = [];
   const unhandled = (error) => rejections.push(error);
   process.on('unhandledRejection', unhandled);
   try {
-    return { ...await settle(evaluate(wrap(script), 'script'), host, hooks), unhandled: rejections.map((error) => JSON.parse(hooks.error(error))) };
+    return { ...await settle(watch, evaluate(wrap(script), 'script'), host, hooks), unhandled: rejections.map((error) => JSON.parse(hooks.error(error))) };
   } catch (error) {
     return { error: JSON.parse(hooks.error(error)), unhandled: [] };
   } finally {
@@ -40,9 +42,9 @@ function wrap(script) {
   return `(async()=>{${script}\n})()`;
 }
 
-async function settle(promise, host, hooks) {
+async function settle(watch, promise, host, hooks) {
   let outcome;
-  promise.then((value) => (outcome = { value }), (error) => (outcome = { error }));
+  watch(promise, (value) => (outcome = { value }), (error) => (outcome = { error }));
   do await new Promise((resolve) => setImmediate(resolve)); while (outcome === undefined && host.next());
   if (outcome === undefined) return { stuck: true };
   if ('error' in outcome) return { error: JSON.parse(hooks.error(outcome.error)) };
@@ -81,11 +83,18 @@ export async function runInQuickJS(prelude, script, host) {
 }
 
 function install(engine, prelude, host) {
-  const sync = engine.newFunction('sync', (kind, json) => engine.newString(host.sync(kind.toString(), json.toString())));
+  const text = (name, answer) => engine.newFunction(name, (...args) => engine.newString(answer(...args.map((one) => one.toString()))));
+  const print = text('print', (...args) => host.print(...args) ?? '');
+  const now = engine.newFunction('now', () => engine.newNumber(host.now()));
+  const random = text('random', (count) => host.random(+count));
+  const access = text('access', (...args) => host.access(...args));
+  const blank = engine.evalCode('(() => ({__proto__: null, failed: false, value: undefined}))', 'host');
+  const makeAnswer = engine.evalCode('((status, body) => ({__proto__: null, status, body}))', 'host');
+  const answerOf = ({ status, body }) => engine.callFunction(makeAnswer, engine.undefined, engine.newNumber(status), engine.newString(body));
   const call = engine.newFunction('call', (method, path, body) => {
     const answer = host.answer(method.toString(), path.toString(), body.toString());
     const deferred = engine.newPromise();
-    host.after(1, () => deferred.resolve(engine.hostToHandle(answer)));
+    host.after(1, () => deferred.resolve(answerOf(answer)));
     return deferred.handle;
   });
   const timer = engine.newFunction('timer', (milliseconds) => {
@@ -94,25 +103,27 @@ function install(engine, prelude, host) {
     return deferred.handle;
   });
   const compile = engine.newFunction('compile', (source, filename) => {
-    const outcome = engine.newObject();
+    const outcome = engine.callFunction(blank, engine.undefined);
     try {
       engine.setProp(outcome, 'value', engine.evalCode(source.toString(), filename.toString()));
     } catch (error) {
-      engine.setProp(outcome, 'error', error.handle);
+      engine.setProp(outcome, 'failed', engine.true);
+      engine.setProp(outcome, 'value', error.handle);
     }
     return outcome;
   });
-  const made = engine.callFunction(engine.evalCode(inside, 'host'), engine.undefined, sync, call, timer, compile);
-  return engine.callFunction(engine.evalCode(prelude, 'airlock:prelude'), engine.undefined, made);
+  const made = engine.callFunction(engine.evalCode(inside, 'host'), engine.undefined, print, now, random, access, call, timer, compile);
+  const hooks = engine.callFunction(engine.evalCode(prelude, 'airlock:prelude'), engine.undefined, made);
+  return { hooks, watch: engine.evalCode(watcher, 'host') };
 }
 
-function drive(engine, hooks, script, host) {
+function drive(engine, { hooks, watch }, script, host) {
   let outcome;
   const ask = (name, value) => engine.callFunction(hooks.getProp(name), engine.undefined, value);
   const report = (value) => ({ error: JSON.parse(ask('error', value).toString()) });
   try {
     const promise = engine.evalCode(wrap(script), 'script');
-    engine.promiseThenRaw(promise,
+    engine.callFunction(watch, engine.undefined, promise,
       engine.newFunction('resolved', (value) => { outcome = { value: value.dup() }; return engine.undefined; }),
       engine.newFunction('rejected', (value) => { outcome = { error: value.dup() }; return engine.undefined; }));
   } catch (error) {

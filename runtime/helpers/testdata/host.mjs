@@ -13,9 +13,10 @@ export class FakeHost {
     this.clock = 0;
   }
 
-  // sync answers print, file, now and random with a JSON text.
-  sync(kind, json) {
-    return JSON.stringify(this[kind](...JSON.parse(json)) ?? null);
+  // access is file as a text: "=" and the answer, or "!", the code and a message.
+  access(op, path, data) {
+    const answer = this.file(op, path, data);
+    return answer.code === undefined ? `=${answer.text}` : `!${answer.code} ${answer.message}`;
   }
 
   print(stream, text) {
@@ -80,23 +81,36 @@ export class FakeHost {
 }
 
 // inside is evaluated within the engine: it makes the host object of the seam
-// from the few functions that each engine offers in its own way.
-export const inside = `(function (sync, call, timer, compile) {
-  const { parse, stringify } = JSON;
+// from the few functions that each engine offers in its own way. Like the real
+// one it must not care what scripts do to the language.
+export const inside = `(function (print, now, random, access, call, timer, compile) {
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+  const slice = uncurry(String.prototype.slice), indexOf = uncurry(String.prototype.indexOf);
+  const { defineProperty } = Object;
+  const HostError = Error;
   return {
-    print(stream, text) { sync('print', stringify([stream, text])); },
-    now() { return parse(sync('now', '[]')); },
-    random(count) { return parse(sync('random', stringify([count]))); },
+    print, now, random, call, timer,
     file(op, path, data) {
-      const answer = parse(sync('file', stringify([op, path, data])));
-      if (answer.code !== undefined) throw Object.assign(new Error(answer.code + ': ' + answer.message), { code: answer.code });
-      return answer.text;
+      const answer = access(op, path, data);
+      if (answer[0] === '=') return slice(answer, 1);
+      const code = slice(answer, 1, indexOf(answer, ' '));
+      throw defineProperty(new HostError(slice(answer, 1)), 'code', { __proto__: null, value: code });
     },
-    call, timer,
     compile(source, filename) {
       const outcome = compile(source, filename);
-      if ('error' in outcome) throw outcome.error;
+      if (outcome.failed) throw outcome.value;
       return outcome.value;
     },
   };
+})`;
+
+// watcher is evaluated within the engine: it reports how a promise ends.
+export const watcher = `(async function (promise, resolved, rejected) {
+  let value;
+  try {
+    value = await promise;
+  } catch (error) {
+    return void rejected(error);
+  }
+  resolved(value);
 })`;

@@ -1,6 +1,6 @@
 // Requests to the bridge, the script's one way out.
 
-const hostCall = host.call;
+const { call: hostCall, print, file: hostFile } = host;
 
 // ask sends a request and returns the parsed answer; anything but success is a
 // BridgeError at the place the script called from.
@@ -11,7 +11,7 @@ async function ask(site, method, path, body) {
   try {
     value = parseJSON(text);
   } catch {
-    throw at(site, new BridgeError(`the bridge answered ${status} with something that is not JSON`, 'bad_answer', undefined));
+    throw at(site, new BridgeError('the bridge answered ' + status + ' with something that is not JSON', 'bad_answer', undefined));
   }
   if (status >= 200 && status < 300) return box(value);
   throw at(site, refusal(status, own(value, 'error')));
@@ -26,15 +26,15 @@ function refusal(status, error) {
   const message = own(error, 'message');
   const code = own(error, 'code');
   return new BridgeError(
-    typeof message === 'string' ? message : `the bridge answered ${status}`,
-    typeof code === 'string' ? code : `http_${status}`,
+    typeof message === 'string' ? message : 'the bridge answered ' + status,
+    typeof code === 'string' ? code : 'http_' + status,
     own(error, 'hint'),
   );
 }
 
 function toolPath(name, helper) {
   if (typeof name !== 'string' || name === '') {
-    throw new TypeError(`${helper} needs a tool's name such as "database__query", not ${name === '' ? 'an empty string' : describe(name)}`);
+    throw new TypeError(helper + ' needs a tool\'s name such as "database__query", not ' + (name === '' ? 'an empty string' : describe(name)));
   }
-  return `/v1/tools/${encodeURIComponent(name)}`;
+  return '/v1/tools/' + encodeURIComponent(name);
 }

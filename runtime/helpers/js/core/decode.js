@@ -1,6 +1,5 @@
 // From an MCP result to the value a script works with.
 
-const hostFile = host.file;
 const mediaCounts = new Map();
 
 function decodeResult(tool, result) {
@@ -42,7 +41,7 @@ function decodeResource(tool, resource) {
 // saveMedia writes base64 data to a new file in /workspace.
 function saveMedia(tool, data, mimeType) {
   const type = typeof mimeType === 'string' ? mimeType : 'application/octet-stream';
-  const path = freePath(`/workspace/${fileWord(tool)}`, extensions[type] ?? 'bin');
+  const path = freePath('/workspace/' + fileWord(tool), extensions[type] ?? 'bin');
   hostFile('writeBase64', path, typeof data === 'string' ? data : '');
   return { path, mimeType: type };
 }
@@ -58,7 +57,7 @@ const extensions = {
 function freePath(stem, extension) {
   let count = mapGet(mediaCounts, stem) ?? 0;
   let path;
-  do path = `${stem}-${++count}.${extension}`; while (exists(path));
+  do path = stem + '-' + (++count) + '.' + extension; while (exists(path));
   mapSet(mediaCounts, stem, count);
   return path;
 }

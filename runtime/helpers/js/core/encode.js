@@ -12,7 +12,7 @@ function encode(value, root, writeBigInt) {
 }
 
 function encodeValue(value, state) {
-  if (++state.nodes > maxNodes) throw unfit(state, `is beyond the first ${maxNodes} values`, 'write the data to a file in /workspace and use a summary');
+  if (++state.nodes > maxNodes) throw unfit(state, 'is beyond the first ' + maxNodes + ' values', 'write the data to a file in /workspace and use a summary');
   switch (typeof value) {
     case 'string': return jsonStringify(value);
     case 'number': return value - value === 0 ? '' + value : 'null';
@@ -20,7 +20,7 @@ function encodeValue(value, state) {
     case 'bigint': return state.writeBigInt(value);
     case 'undefined': return undefined;
     case 'object': return value === null ? 'null' : encodeObject(value, state);
-    default: throw unfit(state, `is a ${typeof value}`, 'use plain data');
+    default: throw unfit(state, 'is a ' + (typeof value), 'use plain data');
   }
 }
 
@@ -34,9 +34,9 @@ function encodeObject(value, state) {
 // enter checks the depth and that value is not inside itself.
 function enter(value, state) {
   for (let i = 0; i < state.open.length; i++) {
-    if (state.open[i] === value) throw unfit(state, `refers back to ${placeOf(state, i)}`, 'JSON has no cycles');
+    if (state.open[i] === value) throw unfit(state, 'refers back to ' + placeOf(state, i), 'JSON has no cycles');
   }
-  if (state.open.length >= maxDepth) throw unfit(state, `is nested more than ${maxDepth} levels deep`, 'flatten it');
+  if (state.open.length >= maxDepth) throw unfit(state, 'is nested more than ' + maxDepth + ' levels deep', 'flatten it');
   push(state.open, value);
 }
 
@@ -72,9 +72,9 @@ function encodeMembers(value, state) {
   let text = '';
   for (let i = 0; i < keys.length; i++) {
     const member = encodeAt(value[keys[i]], keys[i], state);
-    if (member !== undefined) text += `${text === '' ? '' : ','}${jsonStringify(keys[i])}:${member}`;
+    if (member !== undefined) text += (text === '' ? '' : ',') + jsonStringify(keys[i]) + ':' + member;
   }
-  return `{${text}}`;
+  return '{' + text + '}';
 }
 
 function encodeAt(value, key, state) {
@@ -85,7 +85,7 @@ function encodeAt(value, key, state) {
 }
 
 function unfit(state, what, advice) {
-  return new TypeError(`${placeOf(state, state.path.length)} ${what} and cannot become JSON; ${advice}`);
+  return new TypeError(placeOf(state, state.path.length) + ' ' + what + ' and cannot become JSON; ' + advice);
 }
 
 // placeOf writes the first steps of the path as a script would: rows[3].name.
@@ -93,15 +93,15 @@ function placeOf(state, steps) {
   let text = state.root;
   for (let i = 0; i < steps && i < state.path.length; i++) {
     const step = state.path[i];
-    text += typeof step === 'number' ? `[${step}]` : `.${cut(step, 60)}`;
+    text += typeof step === 'number' ? '[' + step + ']' : '.' + cut(step, 60);
   }
   return text;
 }
 
 function bigintAsString(value) {
-  return `"${value}"`;
+  return '"' + value + '"';
 }
 
 function bigintAsNumber(value) {
-  return `${value}`;
+  return '' + value;
 }

@@ -20,9 +20,23 @@ class BridgeError extends Error {
 }
 define(BridgeError.prototype, 'name', 'BridgeError', false);
 
+const inheritedStack = own(getOwnPropertyDescriptor(Error.prototype, 'stack'), 'get');
+
 // prelude is the name under which the engine knows this source; frames of it
 // and of "airlock:…" are ours, not the script's.
-const prelude = fileOf(new Error().stack);
+const prelude = fileOf(stackOf(new Error()));
+
+// stackOf reads an error's stack. The embedded engine has it on the prototype,
+// where scripts could put another.
+function stackOf(error) {
+  try {
+    const found = getOwnPropertyDescriptor(error, 'stack');
+    if (found === undefined) return inheritedStack === undefined ? '' : apply(inheritedStack, error, []);
+    return found.get === undefined ? found.value : apply(found.get, error, []);
+  } catch {
+    return '';
+  }
+}
 
 function fileOf(stack) {
   const frame = frameLines(stack)[0] ?? '';
@@ -54,7 +68,7 @@ function scriptFrames(stack) {
 // callSite remembers where the script called a helper: when the answer comes,
 // the script's frames have left the stack.
 function callSite() {
-  return scriptFrames(new Error().stack);
+  return scriptFrames(stackOf(new Error()));
 }
 
 function at(site, error) {

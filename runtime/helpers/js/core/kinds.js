@@ -36,7 +36,7 @@ function encodeSpecial(value, state) {
     case 'Promise': throw unfit(state, 'is a Promise', 'await it first');
     case 'Iterator': throw unfit(state, 'is an iterator', 'collect it with Array.from() or [...it]');
     case 'WeakMap': case 'WeakSet': case 'WeakRef': case 'Symbol':
-      throw unfit(state, `is a ${kind}`, 'use plain data');
+      throw unfit(state, 'is a ' + kind, 'use plain data');
     case undefined: return undefined;
   }
   if (typeof value.toJSON === 'function' && kind !== 'Date') return undefined;
@@ -47,7 +47,7 @@ const encoders = {
   __proto__: null,
   Map: encodeMap,
   Set: (value, state) => encodeList(collect(setEach, value), state),
-  Date: (value) => (dateValue(value) - dateValue(value) === 0 ? `"${dateISO(value)}"` : 'null'),
+  Date: (value) => (dateValue(value) - dateValue(value) === 0 ? '"' + dateISO(value) + '"' : 'null'),
   Error: encodeError,
   RegExp: (value) => jsonStringify(regExpText(value)),
   Number: (value, state) => encodeValue(numberValue(value), state),
@@ -85,25 +85,25 @@ function encodeMap(map, state) {
 function encodeEntries(keys, values, state) {
   let text = '';
   for (let i = 0; i < keys.length; i++) {
-    const member = encodeAt(values[i], `${keys[i]}`, state);
-    if (member !== undefined) text += `${text === '' ? '' : ','}${jsonStringify(`${keys[i]}`)}:${member}`;
+    const member = encodeAt(values[i], '' + keys[i], state);
+    if (member !== undefined) text += (text === '' ? '' : ',') + jsonStringify('' + keys[i]) + ':' + member;
   }
-  return `{${text}}`;
+  return '{' + text + '}';
 }
 
 function encodePairs(keys, values, state) {
   let text = '';
   for (let i = 0; i < keys.length; i++) {
     const key = encodeAt(keys[i], i, state) ?? 'null';
-    text += `${i === 0 ? '' : ','}[${key},${encodeAt(values[i], i, state) ?? 'null'}]`;
+    text += (i === 0 ? '' : ',') + '[' + key + ',' + (encodeAt(values[i], i, state) ?? 'null') + ']';
   }
-  return `[${text}]`;
+  return '[' + text + ']';
 }
 
 function encodeError(error, state) {
   const members = encodeMembers(error, state);
-  const head = `"name":${jsonStringify(textOf(error, 'name', 'Error'))},"message":${jsonStringify(textOf(error, 'message', ''))}`;
-  return members === '{}' ? `{${head}}` : `{${head},${slice(members, 1)}`;
+  const head = '"name":' + jsonStringify(textOf(error, 'name', 'Error')) + ',"message":' + jsonStringify(textOf(error, 'message', ''));
+  return members === '{}' ? '{' + head + '}' : '{' + head + ',' + slice(members, 1);
 }
 
 // textOf reads a property that ought to be a string from an object that may lie.

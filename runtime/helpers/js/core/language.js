@@ -5,7 +5,8 @@
 // House rules that follow from it, for everything under core/ and for the
 // helpers (console, fs, require, timers) under lazy/: records have a null
 // prototype; lists are walked by index; no spread, no array destructuring, no
-// for-of, no regular expression methods, no instanceof; promises are awaited
+// for-of, no regular expression methods, no instanceof, no template literals (the
+// embedded engine runs them through String.prototype.concat); promises are awaited
 // through trusted().
 const { apply, ownKeys, getPrototypeOf, setPrototypeOf, defineProperty, getOwnPropertyDescriptor } = Reflect;
 const { Object, Array, String, Number, Symbol, Date, Map, Set, Promise, Error, TypeError, RangeError, SyntaxError, Proxy, parseInt, parseFloat } = globalThis;

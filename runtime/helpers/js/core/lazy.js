@@ -2,7 +2,7 @@
 // engine reads this source for every execution, and reading a string literal
 // costs a fifth of reading code.
 
-const { compile, print, timer, now, random } = host;
+const { compile, timer, now, random } = host;
 const modules = { __proto__: null };
 
 // core is what the sources under lazy/ get to see.
@@ -13,12 +13,12 @@ const core = {
   dateValue, dateISO, mapEach, setEach, mapGet, mapSet, mapDelete, regExpText, numberValue, stringValue, booleanValue, bigintValue,
   typedArrayName, typedArrayLength, collect, kindOf, textOf, classes, jsonStringify, functionText, round, floor, sqrt, imul,
   Error, TypeError, RangeError, SyntaxError, parseInt, parseFloat,
-  parseJSON, encode, bigintAsNumber, callSite, scriptFrames, frameLines, at, ask, BridgeError, MCPToolError,
+  parseJSON, encode, bigintAsNumber, callSite, scriptFrames, stackOf, at, ask, BridgeError, MCPToolError,
   compile, print, timer, now, random, file: hostFile, load,
 };
 
 function load(name) {
-  if (modules[name] === undefined) modules[name] = compile(sources[name], `airlock:${name}`)(core);
+  if (modules[name] === undefined) modules[name] = compile(sources[name], 'airlock:' + name)(core);
   return modules[name];
 }
 

@@ -6,27 +6,44 @@ async function list_mcp_tools(options) {
   const site = callSite();
   const filter = typeof options === 'string' ? { __proto__: null, query: options } : options;
   const detail = own(filter, 'detail') ?? (own(filter, 'query') ? 'summary' : 'name');
-  const { value } = await trusted(ask(site, 'GET', `/v1/tools?${listQuery(filter, detail)}`, ''));
+  const query = listQuery(filter, detail);
+  const found = [];
+  let page = { __proto__: null };
+  do {
+    const { value } = await trusted(ask(site, 'GET', '/v1/tools?' + query + (page.cursor ?? ''), ''));
+    page = takePage(found, value, detail);
+  } while (page.cursor !== undefined && wantsAll(filter));
+  return found;
+}
+
+// wantsAll tells whether the pages after the first are wanted, too.
+function wantsAll(filter) {
+  return own(filter, 'limit') === undefined && !own(filter, 'query');
+}
+
+// takePage adds a page's tools to found, says which servers are missing from it,
+// and returns where the next page begins.
+function takePage(found, value, detail) {
   const tools = own(value, 'tools');
-  return detail === 'name' ? toolNames(tools) : tools;
+  for (let i = 0; isArray(tools) && i < tools.length; i++) {
+    define(found, found.length, detail === 'name' && typeof tools[i] !== 'string' ? own(tools[i], 'name') : tools[i]);
+  }
+  const missing = own(value, 'unavailable');
+  for (let i = 0; isArray(missing) && i < missing.length; i++) {
+    print('stderr', 'list_mcp_tools: the server ' + own(missing[i], 'server') + ' is not available now: ' + own(missing[i], 'message') + '\n');
+  }
+  const cursor = own(value, 'nextCursor');
+  return { __proto__: null, cursor: cursor === undefined ? undefined : '&cursor=' + encodeURIComponent('' + cursor) };
 }
 
 function listQuery(filter, detail) {
-  let query = `detail=${encodeURIComponent(`${detail}`)}`;
+  let query = 'detail=' + encodeURIComponent('' + detail);
   const names = ['query', 'server', 'limit'];
   for (let i = 0; i < names.length; i++) {
     const value = own(filter, names[i]);
-    if (value !== undefined && value !== null) query += `&${names[i]}=${encodeURIComponent(`${value}`)}`;
+    if (value !== undefined && value !== null) query += '&' + names[i] + '=' + encodeURIComponent('' + value);
   }
   return query;
-}
-
-function toolNames(tools) {
-  const names = [];
-  for (let i = 0; i < tools.length; i++) {
-    define(names, i, typeof tools[i] === 'string' ? tools[i] : own(tools[i], 'name'));
-  }
-  return names;
 }
 
 // get_mcp_tool_details returns a tool's description, schemas and signature.
@@ -40,8 +57,8 @@ async function get_mcp_tool_details(name) {
 // with {raw: true} the answer as the tool gave it, even one that says it failed.
 async function callMCPTool(name, args, options) {
   const site = callSite();
-  const path = `${toolPath(name, 'callMCPTool')}/call`;
-  const body = `{"arguments":${encodeArguments(name, args)}}`;
+  const path = toolPath(name, 'callMCPTool') + '/call';
+  const body = '{"arguments":' + encodeArguments(name, args) + '}';
   const { value } = await trusted(ask(site, 'POST', path, body));
   if (own(options, 'raw')) return value;
   if (own(value, 'isError') === true) {
@@ -54,7 +71,7 @@ async function callMCPTool(name, args, options) {
 function encodeArguments(name, args) {
   if (args === undefined || args === null) return '{}';
   if (typeof args !== 'object' || isArray(args)) {
-    throw new TypeError(`the arguments of ${name} must be an object such as {query: "…"}, not ${describe(args)}`);
+    throw new TypeError('the arguments of ' + name + ' must be an object such as {query: "…"}, not ' + describe(args));
   }
   return encode(args, 'arguments', bigintAsNumber);
 }
@@ -79,7 +96,7 @@ const mcp = new Proxy({ __proto__: null }, {
 function serverTools(server) {
   return new Proxy({ __proto__: null }, {
     __proto__: null,
-    get: (target, tool) => (isToolWord(tool) ? toolFunction(`${server}__${tool}`) : undefined),
+    get: (target, tool) => (isToolWord(tool) ? toolFunction(server + '__' + tool) : undefined),
   });
 }
 

@@ -59,7 +59,7 @@ function split(text, separator) {
 }
 
 function cut(text, max) {
-  return text.length <= max ? text : slice(text, 0, max) + `… (${text.length - max} more characters)`;
+  return text.length <= max ? text : slice(text, 0, max) + '… (' + (text.length - max) + ' more characters)';
 }
 
 // trusted makes a promise of ours safe to await: without a constructor of its
@@ -71,8 +71,8 @@ function trusted(promise) {
 // describe says what a value is, for error messages.
 function describe(value) {
   if (value === null) return 'null';
-  if (typeof value === 'string') return `the string ${jsonStringify(cut(value, 60))}`;
+  if (typeof value === 'string') return 'the string ' + jsonStringify(cut(value, 60));
   if (typeof value === 'object') return isArray(value) ? 'an array' : 'an object';
   if (typeof value === 'undefined') return 'undefined';
-  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
+  return typeof value === 'function' || typeof value === 'symbol' ? 'a ' + (typeof value) : 'the ' + (typeof value) + ' ' + String(value);
 }

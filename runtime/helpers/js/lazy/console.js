@@ -1,7 +1,7 @@
 // console: one line of text per call, as Node writes it.
 (function (core) {
   'use strict';
-  const { print, load, list, push, join, split, slice, indexOf, cut, now, mapGet, mapSet, mapDelete, classes, scriptFrames, round, Error } = core;
+  const { print, load, list, push, join, split, slice, indexOf, cut, now, mapGet, mapSet, mapDelete, classes, scriptFrames, stackOf, round, Error } = core;
 
   const maxLine = 1048576;
   const maxIndent = 80;
@@ -34,7 +34,7 @@
       from = i + 2;
       if (directive === '%') text += '%';
       else if (state.used < args.length && directives[directive] !== undefined) text += directives[directive](args[state.used++]);
-      else text += `%${directive}`;
+      else text += '%' + directive;
     }
     return text + slice(pattern, from);
   }
@@ -53,20 +53,20 @@
 
   function asText(value) {
     if (typeof value === 'string') return value;
-    if (typeof value === 'bigint') return `${value}n`;
+    if (typeof value === 'bigint') return value + 'n';
     if (typeof value === 'number') return numberText(value);
     if (typeof value === 'object' && value !== null) return load('inspect').textOfObject(value);
     return classes.String(value);
   }
 
   function asNumber(value, convert) {
-    if (typeof value === 'bigint') return `${value}n`;
+    if (typeof value === 'bigint') return value + 'n';
     if (typeof value === 'symbol' || (typeof value === 'object' && value !== null)) return 'NaN';
     return numberText(convert(value));
   }
 
   function numberText(number) {
-    return number === 0 && 1 / number < 0 ? '-0' : `${number}`;
+    return number === 0 && 1 / number < 0 ? '-0' : '' + number;
   }
 
   function asJSON(value) {
@@ -81,7 +81,7 @@
   function shown(value) {
     switch (typeof value) {
       case 'number': return numberText(value);
-      case 'bigint': return `${value}n`;
+      case 'bigint': return value + 'n';
       case 'boolean': case 'undefined': case 'symbol': return classes.String(value);
       default: return value === null ? 'null' : load('inspect').inspect(value);
     }
@@ -98,21 +98,21 @@
   }
 
   function indented(text) {
-    return indent + join(split(text, '\n'), `\n${indent}`);
+    return indent + join(split(text, '\n'), '\n' + indent);
   }
 
   function label(name) {
-    return name === undefined ? 'default' : `${asText(name)}`;
+    return name === undefined ? 'default' : asText(name);
   }
 
   function elapsed(name) {
     const start = mapGet(starts, name);
-    return start === undefined ? undefined : `${name}: ${duration(now() - start)}`;
+    return start === undefined ? undefined : name + ': ' + duration(now() - start);
   }
 
   function duration(milliseconds) {
-    if (milliseconds >= 1000) return `${round(milliseconds) / 1000}s`;
-    return `${round(milliseconds * 1000) / 1000}ms`;
+    if (milliseconds >= 1000) return round(milliseconds) / 1000 + 's';
+    return round(milliseconds * 1000) / 1000 + 'ms';
   }
 
   const console = {
@@ -121,30 +121,30 @@
     debug(...args) { write('stdout', args); },
     warn(...args) { write('stderr', args); },
     error(...args) { write('stderr', args); },
-    dir(value, options) { print('stdout', `${indented(cut(load('inspect').inspect(value, options), maxLine))}\n`); },
+    dir(value, options) { print('stdout', indented(cut(load('inspect').inspect(value, options), maxLine)) + '\n'); },
     dirxml(...args) { write('stdout', args); },
     table(data, columns) {
       if (data === null || typeof data !== 'object') return write('stdout', [data]);
-      print('stdout', `${indented(cut(load('table').table(data, columns), maxLine))}\n`);
+      print('stdout', indented(cut(load('table').table(data, columns), maxLine)) + '\n');
     },
     assert(condition, ...args) {
       if (condition) return;
-      const text = args.length === 0 ? '' : `: ${format(args)}`;
-      write('stderr', [`Assertion failed${text}`]);
+      const text = args.length === 0 ? '' : ': ' + format(args);
+      write('stderr', ['Assertion failed' + text]);
     },
     trace(...args) {
-      write('stderr', [`Trace${args.length === 0 ? '' : ': '}${format(args)}\n${scriptFrames(new Error().stack)}`]);
+      write('stderr', ['Trace' + (args.length === 0 ? '' : ': ') + format(args) + '\n' + scriptFrames(stackOf(new Error()))]);
     },
     count(name) {
       const key = label(name);
       mapSet(counts, key, (mapGet(counts, key) ?? 0) + 1);
-      write('stdout', [`${key}: ${mapGet(counts, key)}`]);
+      write('stdout', [key + ': ' + mapGet(counts, key)]);
     },
     countReset(name) { mapDelete(counts, label(name)); },
     time(name) { mapSet(starts, label(name), now()); },
     timeLog(name, ...args) {
       const text = elapsed(label(name));
-      if (text !== undefined) write('stdout', [text + (args.length === 0 ? '' : ` ${format(args)}`)]);
+      if (text !== undefined) write('stdout', [text + (args.length === 0 ? '' : ' ' + format(args))]);
     },
     timeEnd(name) {
       const text = elapsed(label(name));

@@ -28,7 +28,7 @@
     if (integers[typedArrayName(array)] === undefined) throw new TypeError('crypto.getRandomValues needs an integer typed array');
     const bytes = new classes.Uint8Array(array.buffer, array.byteOffset, array.byteLength);
     const count = typedArrayLength(bytes);
-    if (count > 65536) throw new RangeError(`crypto.getRandomValues fills at most 65536 bytes, not ${count}`);
+    if (count > 65536) throw new RangeError('crypto.getRandomValues fills at most 65536 bytes, not ' + count);
     const fresh = randomBytes(count);
     for (let i = 0; i < count; i++) bytes[i] = fresh[i];
     return array;
@@ -80,7 +80,7 @@
   }
 
   function missing(name) {
-    const error = new Error(`crypto.${name} is not available; of crypto there are randomUUID, getRandomValues, randomBytes and randomInt`);
+    const error = new Error('crypto.' + name + ' is not available; of crypto there are randomUUID, getRandomValues, randomBytes and randomInt');
     throw error;
   }
 

@@ -9,7 +9,7 @@
     if (typeof path === 'string') return path;
     const href = path !== null && typeof path === 'object' ? path.pathname : undefined;
     if (typeof href === 'string') return href;
-    throw new TypeError(`a path must be a string such as "/workspace/data.csv", not ${describe(path)}`);
+    throw new TypeError('a path must be a string such as "/workspace/data.csv", not ' + describe(path));
   }
 
   // at least the path and the reason are in each error, and the script's line.
@@ -24,7 +24,7 @@
 
   // resolve takes relative paths from /workspace.
   function resolve(path) {
-    return path[0] === '/' ? path : `/workspace/${path}`;
+    return path[0] === '/' ? path : '/workspace/' + path;
   }
 
   // encodingOf reads the encoding from where Node's functions take it.
@@ -49,7 +49,7 @@
     if (data !== null && typeof data === 'object' && isBytes(data)) host('writeBase64', path, base64Of(data));
     else if (encoding === 'base64' && typeof data === 'string') host('writeBase64', path, data);
     else if (typeof data === 'string') host('write', path, data);
-    else throw new TypeError(`a file's content must be text or bytes, not ${describe(data)}; JSON.stringify it first`);
+    else throw new TypeError('a file\'s content must be text or bytes, not ' + describe(data) + '; JSON.stringify it first');
   }
 
   function isBytes(data) {
@@ -99,7 +99,7 @@
     if (own(options, 'force') && !exists(path)) return;
     if (own(options, 'recursive') && stat(path).isDirectory) {
       const found = names(path);
-      for (let i = 0; i < found.length; i++) removeAll(`${pathOf(path)}/${found[i]}`, options);
+      for (let i = 0; i < found.length; i++) removeAll(pathOf(path) + '/' + found[i], options);
     }
     if (exists(path)) remove(path);
   }
@@ -170,7 +170,7 @@
 
   function synchronous(target) {
     const keys = core.objectKeys(operations);
-    for (let i = 0; i < keys.length; i++) define(target, `${keys[i]}Sync`, operations[keys[i]], false);
+    for (let i = 0; i < keys.length; i++) define(target, keys[i] + 'Sync', operations[keys[i]], false);
     return target;
   }
 

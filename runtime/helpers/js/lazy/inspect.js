@@ -5,7 +5,7 @@
   const {
     own, list, push, join, split, slice, contains, charCodeAt, cut, isArray, hasOwn, objectKeys, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, apply,
     kindOf, textOf, mapGet, mapSet, mapEach, setEach, dateValue, dateISO, regExpText, numberValue, stringValue, booleanValue, bigintValue,
-    typedArrayName, typedArrayLength, classes, scriptFrames, functionText, round, sqrt, floor, collect, startsWith,
+    typedArrayName, typedArrayLength, classes, scriptFrames, stackOf, functionText, round, sqrt, floor, collect, startsWith,
   } = core;
 
   const custom = classes.Symbol.for('nodejs.util.inspect.custom');
@@ -29,7 +29,7 @@
     switch (typeof value) {
       case 'string': return writeString(value, state);
       case 'number': return numberText(value);
-      case 'bigint': return `${value}n`;
+      case 'bigint': return value + 'n';
       case 'object': case 'function': break;
       default: return classes.String(value);
     }
@@ -42,7 +42,7 @@
   }
 
   function numberText(number) {
-    return number === 0 && 1 / number < 0 ? '-0' : `${number}`;
+    return number === 0 && 1 / number < 0 ? '-0' : '' + number;
   }
 
   // Strings.
@@ -50,7 +50,7 @@
   function writeString(text, state) {
     const rest = text.length > state.maxStringLength ? text.length - state.maxStringLength : 0;
     const shown = rest > 0 ? slice(text, 0, state.maxStringLength) : text;
-    const ending = rest > 0 ? `... ${rest} more character${rest > 1 ? 's' : ''}` : '';
+    const ending = rest > 0 ? '... ' + rest + ' more character' + (rest > 1 ? 's' : '') : '';
     if (shown.length > 16 && shown.length > state.breakLength - state.indent - 4 && contains(shown, '\n')) return writeLines(shown, state) + ending;
     return quote(shown) + ending;
   }
@@ -60,10 +60,10 @@
     const lines = split(text, '\n');
     const quoted = list();
     for (let i = 0; i < lines.length; i++) {
-      const line = i < lines.length - 1 ? `${lines[i]}\n` : lines[i];
+      const line = i < lines.length - 1 ? lines[i] + '\n' : lines[i];
       if (line !== '') push(quoted, quote(line));
     }
-    return join(quoted, ` +\n${spaces(state.indent + 2)}`);
+    return join(quoted, ' +\n' + spaces(state.indent + 2));
   }
 
   const escapes = { __proto__: null, '\b': '\\b', '\t': '\\t', '\n': '\\n', '\f': '\\f', '\r': '\\r', '\\': '\\\\' };
@@ -80,7 +80,7 @@
       const code = charCodeAt(text, i);
       if (code >= 32 && code < 127 && code !== 92 && text[i] !== mark) continue;
       if (code >= 160 && !isLoneSurrogate(text, i, code)) continue;
-      out += slice(text, from, i) + (text[i] === mark ? `\\${mark}` : escapes[text[i]] ?? codeEscape(code));
+      out += slice(text, from, i) + (text[i] === mark ? '\\' + mark : escapes[text[i]] ?? codeEscape(code));
       from = i + 1;
     }
     return out + slice(text, from) + mark;
@@ -95,7 +95,7 @@
   function codeEscape(code) {
     const hex = '0123456789ABCDEF';
     const low = hex[code >> 4 & 15] + hex[code & 15];
-    return code < 256 ? `\\x${low}` : `\\u${hex[code >> 12]}${hex[code >> 8 & 15]}${low}`;
+    return code < 256 ? '\\x' + low : '\\u' + hex[code >> 12] + hex[code >> 8 & 15] + low;
   }
 
   function spaces(count) {
@@ -112,7 +112,7 @@
     if (own !== undefined) return own;
     const shape = shapeOf(value, state);
     if (shape.plain !== undefined) return shape.plain;
-    if (level > state.depth) return `[${nameFor(shape)}]`;
+    if (level > state.depth) return '[' + nameFor(shape) + ']';
     push(state.open, value);
     state.level = level;
     let entries;
@@ -122,13 +122,13 @@
       state.open.length--;
     }
     const reference = mapGet(state.circular, value);
-    if (reference !== undefined) shape.head = `<ref *${reference}> ${shape.head}`;
+    if (reference !== undefined) shape.head = '<ref *' + reference + '> ' + shape.head;
     return lay(shape, entries, level, state);
   }
 
   function circular(value, state) {
     if (mapGet(state.circular, value) === undefined) mapSet(state.circular, value, ++state.references);
-    return `[Circular *${mapGet(state.circular, value)}]`;
+    return '[Circular *' + mapGet(state.circular, value) + ']';
   }
 
   function customText(value, level, state) {
@@ -164,15 +164,15 @@
     } catch {
       return '';
     }
-    return typeof tag === 'string' && tag !== '' && tag !== name && !hasOwn(value, toStringTag) ? `[${tag}] ` : '';
+    return typeof tag === 'string' && tag !== '' && tag !== name && !hasOwn(value, toStringTag) ? '[' + tag + '] ' : '';
   }
 
   // prefix is the head of an object's text: its class, its size, its tag.
   function prefix(value, fallback, size) {
     const name = constructorName(value);
-    const count = size === undefined ? '' : `(${size})`;
-    if (name === '') return `[${fallback}${count}: null prototype] ${tagOf(value, fallback)}`;
-    return `${name}${count} ${tagOf(value, name)}`;
+    const count = size === undefined ? '' : '(' + size + ')';
+    if (name === '') return '[' + fallback + count + ': null prototype] ' + tagOf(value, fallback);
+    return name + count + ' ' + tagOf(value, name);
   }
 
   function shapeOf(value, state) {
@@ -198,7 +198,7 @@
   // textShape is a text of its own, followed by members only if there are any.
   function textShape(text, value, skip) {
     if (memberKeys(value, skip).length === 0) return plainShape(text);
-    return shape(`${text} `, '{', '}', text, (level, state) => members(value, memberKeys(value, skip), level, state));
+    return shape(text + ' ', '{', '}', text, (level, state) => members(value, memberKeys(value, skip), level, state));
   }
 
   function objectShape(value) {
@@ -209,7 +209,7 @@
 
   function arrayShape(value) {
     const name = prefix(value, 'Array', value.length);
-    const head = name === `Array(${value.length}) ` ? '' : name;
+    const head = name === 'Array(' + value.length + ') ' ? '' : name;
     const made = shape(head, '[', ']', head === '' ? 'Array' : slice(name, 0, name.length - 1), (level, state) => items(value, level, state));
     made.array = true;
     made.numbers = allNumbers(value);
@@ -230,13 +230,13 @@
     const name = nameOf(value);
     if (startsWith(text, 'class')) return textShape(classText(value, name), value);
     const kind = constructorName(value) || 'Function';
-    return textShape(`[${kind}${name === '' ? ' (anonymous)' : `: ${name}`}]`, value);
+    return textShape('[' + kind + (name === '' ? ' (anonymous)' : ': ' + name) + ']', value);
   }
 
   function classText(value, name) {
     const parent = getPrototypeOf(value);
     const parentName = typeof parent === 'function' ? nameOf(parent) : '';
-    return `[class ${name === '' ? '(anonymous)' : name}${parentName === '' ? '' : ` extends ${parentName}`}]`;
+    return '[class ' + (name === '' ? '(anonymous)' : name) + (parentName === '' ? '' : ' extends ' + parentName) + ']';
   }
 
   const shapes = {
@@ -256,10 +256,10 @@
     Promise: (value) => shape(prefix(value, 'Promise'), '{', '}', 'Promise', () => one('<await it to see its value>')),
     WeakMap: (value) => shape(prefix(value, 'WeakMap'), '{', '}', 'WeakMap', () => one('<items unknown>')),
     WeakSet: (value) => shape(prefix(value, 'WeakSet'), '{', '}', 'WeakSet', () => one('<items unknown>')),
-    Number: (value) => textShape(`[Number: ${numberText(numberValue(value))}]`, value),
-    Boolean: (value) => textShape(`[Boolean: ${booleanValue(value)}]`, value),
-    BigInt: (value) => textShape(`[BigInt: ${bigintValue(value)}n]`, value),
-    String: (value) => textShape(`[String: ${quote(stringValue(value))}]`, value, indexes),
+    Number: (value) => textShape('[Number: ' + numberText(numberValue(value)) + ']', value),
+    Boolean: (value) => textShape('[Boolean: ' + booleanValue(value) + ']', value),
+    BigInt: (value) => textShape('[BigInt: ' + bigintValue(value) + 'n]', value),
+    String: (value) => textShape('[String: ' + quote(stringValue(value)) + ']', value, indexes),
     TypedArray: typedArrayShape,
     ArrayBuffer: bufferShape,
   };
@@ -285,8 +285,8 @@
     return shape(prefix(value, 'ArrayBuffer'), '{', '}', 'ArrayBuffer', () => {
       let text = '';
       for (let i = 0; i < length && i < 50; i++) text += (i === 0 ? '' : ' ') + hexByte(bytes[i]);
-      const entries = one(`[Uint8Contents]: <${text}${length > 50 ? ` ... ${length - 50} more byte${length > 51 ? 's' : ''}` : ''}>`);
-      push(entries, `byteLength: ${length}`);
+      const entries = one('[Uint8Contents]: <' + text + (length > 50 ? ' ... ' + (length - 50) + ' more byte' + (length > 51 ? 's' : '') : '') + '>');
+      push(entries, 'byteLength: ' + length);
       return entries;
     });
   }
@@ -301,10 +301,10 @@
   function errorShape(value, state) {
     const name = textOf(value, 'name', 'Error');
     const message = textOf(value, 'message', '');
-    const frames = scriptFrames(textOf(value, 'stack', ''));
-    const title = message === '' ? name : `${name}: ${message}`;
-    const text = frames === '' ? `[${title}]` : `${title}\n${slice(frames, 0, frames.length - 1)}`;
-    const indented = state.indent === 0 ? text : join(split(text, '\n'), `\n${spaces(state.indent)}`);
+    const frames = scriptFrames(stackOf(value));
+    const title = message === '' ? name : name + ': ' + message;
+    const text = frames === '' ? '[' + title + ']' : title + '\n' + slice(frames, 0, frames.length - 1);
+    const indented = state.indent === 0 ? text : join(split(text, '\n'), '\n' + spaces(state.indent));
     return textShape(indented, value, errorParts);
   }
 
@@ -333,7 +333,7 @@
 
   function addMembers(entries, value, keys, level, state) {
     for (let i = 0; i < keys.length; i++) {
-      if (++state.entries > maxEntries) return void push(entries, `... ${keys.length - i} more`);
+      if (++state.entries > maxEntries) return void push(entries, '... ' + (keys.length - i) + ' more');
       push(entries, member(value, keys[i], level, state));
     }
   }
@@ -341,7 +341,7 @@
   function member(value, key, level, state) {
     const found = getOwnPropertyDescriptor(value, key);
     const text = found === undefined ? 'undefined' : propertyText(found, level, state);
-    return `${keyText(key, found)}: ${text}`;
+    return keyText(key, found) + ': ' + text;
   }
 
   function propertyText(found, level, state) {
@@ -358,10 +358,10 @@
   }
 
   function keyText(key, found) {
-    if (typeof key === 'symbol') return `[${classes.String(key)}]`;
+    if (typeof key === 'symbol') return '[' + classes.String(key) + ']';
     if (key === '__proto__') return "['__proto__']";
     const text = isName(key) ? key : quote(key);
-    return found !== undefined && !found.enumerable ? `[${text}]` : text;
+    return found !== undefined && !found.enumerable ? '[' + text + ']' : text;
   }
 
   function isName(key) {
@@ -390,13 +390,13 @@
     let to = from;
     while (to < value.length && to - from < 100000 && !hasOwn(value, to)) to++;
     if (to - from === 100000) to = value.length;
-    push(entries, `<${to - from} empty item${to - from > 1 ? 's' : ''}>`);
+    push(entries, '<' + (to - from) + ' empty item' + (to - from > 1 ? 's' : '') + '>');
     return to;
   }
 
   function more(entries, rest) {
     if (rest <= 0) return;
-    push(entries, `... ${rest} more item${rest > 1 ? 's' : ''}`);
+    push(entries, '... ' + rest + ' more item' + (rest > 1 ? 's' : ''));
     entries.more = true;
   }
 
@@ -431,7 +431,7 @@
   function mapEntries(value, pairs, level, state) {
     const entries = list();
     for (let i = 0; i < pairs.length && entries.length < state.maxArrayLength && ++state.entries < maxEntries; i += 2) {
-      push(entries, `${nested(pairs[i], level, state)} => ${nested(pairs[i + 1], level, state)}`);
+      push(entries, nested(pairs[i], level, state) + ' => ' + nested(pairs[i + 1], level, state));
     }
     more(entries, pairs.length / 2 - entries.length);
     addMembers(entries, value, memberKeys(value), level, state);
@@ -451,14 +451,14 @@
 
   function lay(made, entries, level, state) {
     const { head, open, close } = made;
-    if (entries.length === 0) return `${head}${open}${close}`;
+    if (entries.length === 0) return head + open + close;
     const rows = made.array && entries.length > 6 ? columns(entries, made.numbers, state) : entries;
     if (rows === entries && state.level - level < 3 && fits(head + open, rows, state)) {
       const line = join(rows, ', ');
-      if (!contains(line, '\n')) return `${head}${open} ${line} ${close}`;
+      if (!contains(line, '\n')) return head + open + ' ' + line + ' ' + close;
     }
-    const indent = `\n${spaces(state.indent)}`;
-    return `${head}${open}${indent}  ${join(rows, `,${indent}  `)}${indent}${close}`;
+    const indent = '\n' + spaces(state.indent);
+    return head + open + indent + '  ' + join(rows, ',' + indent + '  ') + indent + close;
   }
 
   function fits(head, rows, state) {
@@ -510,7 +510,7 @@
     let row = '';
     for (let i = from; i < to; i++) {
       const last = i === to - 1;
-      const text = last ? entries[i] : `${entries[i]}, `;
+      const text = last ? entries[i] : entries[i] + ', ';
       const pad = spaces(widths[i - from] - text.length - (last ? 2 : 0));
       row += numbers ? pad + text : last ? text : text + pad;
     }
@@ -522,7 +522,7 @@
     try {
       const method = value.toString;
       if (typeof method === 'function' && method !== classes.Object.prototype.toString && method !== classes.Array.prototype.toString && kindOf(value) === undefined || kindOf(value) === 'Date') {
-        return kindOf(value) === 'Date' ? inspect(value) : `${apply(method, value, [])}`;
+        return kindOf(value) === 'Date' ? inspect(value) : '' + apply(method, value, []);
       }
     } catch {
       // Shown like any other object.

@@ -4,7 +4,7 @@
   const { own, trusted, ask, callSite, jsonStringify, encode, bigintAsNumber } = core;
 
   async function post(site, operation, question, field) {
-    const { value } = await trusted(ask(site, 'POST', `/v1/pii/${operation}`, encode(question, operation, bigintAsNumber)));
+    const { value } = await trusted(ask(site, 'POST', '/v1/pii/' + operation, encode(question, operation, bigintAsNumber)));
     const answer = own(value, field);
     return answer === undefined ? value : answer;
   }
@@ -12,7 +12,7 @@
   const pii = {
     // attr reveals one attribute of a protected value, such as its country.
     attr(token, name) {
-      return post(callSite(), 'attr', { __proto__: null, token, attr: name }, 'value');
+      return post(callSite(), 'attr', { __proto__: null, token, attribute: name }, 'value');
     },
 
     // same tells whether two protected values are equal after normalizing.

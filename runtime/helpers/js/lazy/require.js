@@ -37,20 +37,20 @@
 
   function requireFrom(parent, specifier) {
     const site = callSite();
-    if (typeof specifier !== 'string' || specifier === '') throw new TypeError(`require needs a path such as "/skills/report.js", not ${describe(specifier)}`);
+    if (typeof specifier !== 'string' || specifier === '') throw new TypeError('require needs a path such as "/skills/report.js", not ' + describe(specifier));
     const name = startsWith(specifier, 'node:') ? slice(specifier, 5) : specifier;
     if (builtins[name] !== undefined) return builtins[name]();
     if (name[0] !== '/' && !startsWith(name, './') && !startsWith(name, '../') && name !== '.' && name !== '..') throw unknownModule(site, name);
-    return loadFile(locate(site, normalize(name[0] === '/' ? name : `${folderOf(parent)}/${name}`), specifier));
+    return loadFile(locate(site, normalize(name[0] === '/' ? name : folderOf(parent) + '/' + name), specifier));
   }
 
   function unknownModule(site, name) {
     const what = advice[name] ?? advice[split(name, '/')[0]] ?? 'packages cannot be installed; require files under /skills or /workspace by their path, as in require("/skills/report.js")';
-    return moduleError(site, `module "${name}" is not available`, what);
+    return moduleError(site, 'module "' + name + '" is not available', what);
   }
 
   function moduleError(site, message, hint) {
-    const error = new Error(`${message}: ${hint}`);
+    const error = new Error(message + ': ' + hint);
     define(error, 'code', 'MODULE_NOT_FOUND');
     return at(site, error);
   }
@@ -70,14 +70,14 @@
       if (steps[i] === '..') kept.length -= kept.length > 0 ? 1 : 0;
       else if (steps[i] !== '' && steps[i] !== '.') push(kept, steps[i]);
     }
-    return `/${join(kept, '/')}`;
+    return '/' + join(kept, '/');
   }
 
   function locate(site, path, specifier) {
     for (let i = 0; i < suffixes.length; i++) {
       if (isFile(path + suffixes[i])) return path + suffixes[i];
     }
-    throw moduleError(site, `cannot find "${specifier}"`, `there is no file ${path}, ${path}.js or ${path}/main.js; list a folder with fs.listFiles("${folderOf(path)}")`);
+    throw moduleError(site, 'cannot find "' + specifier + '"', 'there is no file ' + path + ', ' + path + '.js or ' + path + '/main.js; list a folder with fs.listFiles("' + folderOf(path) + '")');
   }
 
   function isFile(path) {
@@ -111,28 +111,28 @@
     try {
       return parseJSON(file('read', path, ''));
     } catch (error) {
-      throw new SyntaxError(`${path} is not JSON: ${core.textOf(error, 'message', '')}`);
+      throw new SyntaxError(path + ' is not JSON: ' + core.textOf(error, 'message', ''));
     }
   }
 
   // run wraps the source on its first line, so that line numbers stay true.
   function run(module, path) {
     const source = plain(file('read', path, ''));
-    const wrapped = compileModule(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, source, path);
+    const wrapped = compileModule('(function (exports, require, module, __filename, __dirname) {' + source + '\n})', source, path);
     const exports = module.exports;
     apply(wrapped, exports, [exports, requireFor(path), module, path, folderOf(path)]);
   }
 
   function plain(source) {
     const text = source[0] === '\ufeff' ? slice(source, 1) : source;
-    return startsWith(text, '#!') ? `//${text}` : text;
+    return startsWith(text, '#!') ? '//' + text : text;
   }
 
   function compileModule(wrapped, source, path) {
     try {
       return compile(wrapped, path);
     } catch (error) {
-      if (looksLikeModule(source)) define(error, 'hint', `${path} uses import or export: load it with await import("${path}"), or write module.exports = …`);
+      if (looksLikeModule(source)) define(error, 'hint', path + ' uses import or export: load it with await import("' + path + '"), or write module.exports = …');
       else if (contains(source, 'await ')) define(error, 'hint', 'await works only inside an async function in a file that is required');
       throw error;
     }
@@ -148,7 +148,7 @@
 
   function requireFor(path) {
     const require = (specifier) => requireFrom(path, specifier);
-    define(require, 'resolve', (specifier) => locate(callSite(), normalize(specifier[0] === '/' ? specifier : `${folderOf(path)}/${specifier}`), specifier));
+    define(require, 'resolve', (specifier) => locate(callSite(), normalize(specifier[0] === '/' ? specifier : folderOf(path) + '/' + specifier), specifier));
     return require;
   }
 

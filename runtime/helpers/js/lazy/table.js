@@ -10,7 +10,7 @@
     const heads = list();
     push(heads, rows.index);
     const chosen = isArray(columns) ? columns : columnNames(rows);
-    for (let i = 0; i < chosen.length; i++) push(heads, `${chosen[i]}`);
+    for (let i = 0; i < chosen.length; i++) push(heads, '' + chosen[i]);
     const values = !isArray(columns) && hasPlain(rows);
     if (values) push(heads, 'Values');
     return draw(heads, cells(rows, chosen, values));
@@ -29,13 +29,13 @@
 
   function mapRows(rows, map) {
     rows.index = '(iteration index)';
-    mapEach(map, (Values, Key) => push(rows, { __proto__: null, name: `${rows.length}`, value: { Key, Values } }));
+    mapEach(map, (Values, Key) => push(rows, { __proto__: null, name: '' + rows.length, value: { Key, Values } }));
     return rows;
   }
 
   function setRows(rows, set) {
     rows.index = '(iteration index)';
-    setEach(set, (value) => push(rows, { __proto__: null, name: `${rows.length}`, value }));
+    setEach(set, (value) => push(rows, { __proto__: null, name: '' + rows.length, value }));
     return rows;
   }
 
@@ -83,8 +83,8 @@
       for (let i = 0; i < lines.length; i++) if (lines[i][column].length > width) width = lines[i][column].length;
       push(widths, width + 2);
     }
-    let text = `${rule(widths, '┌', '┬', '┐')}\n${row(heads, widths)}\n${rule(widths, '├', '┼', '┤')}\n`;
-    for (let i = 0; i < lines.length; i++) text += `${row(lines[i], widths)}\n`;
+    let text = rule(widths, '┌', '┬', '┐') + '\n' + row(heads, widths) + '\n' + rule(widths, '├', '┼', '┤') + '\n';
+    for (let i = 0; i < lines.length; i++) text += row(lines[i], widths) + '\n';
     return text + rule(widths, '└', '┴', '┘');
   }
 
@@ -97,7 +97,7 @@
   function row(texts, widths) {
     let line = '│';
     for (let i = 0; i < widths.length; i++) {
-      line += ` ${texts[i]}${repeat(' ', widths[i] - texts[i].length - 1)}│`;
+      line += ' ' + texts[i] + repeat(' ', widths[i] - texts[i].length - 1) + '│';
     }
     return line;
   }

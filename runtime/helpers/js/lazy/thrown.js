@@ -1,7 +1,7 @@
 // What a script threw, as JSON for those who report it.
 (function (core) {
   'use strict';
-  const { own, list, push, join, cut, define, contains, startsWith, slice, isArray, encode, bigintAsNumber, scriptFrames, jsonStringify, textOf, load, kindOf } = core;
+  const { own, list, push, join, cut, define, contains, startsWith, slice, isArray, encode, bigintAsNumber, scriptFrames, stackOf, jsonStringify, textOf, load, kindOf } = core;
 
   const maxMessage = 16384;
   const maxStack = 8192;
@@ -38,7 +38,7 @@
     if (!looksLikeError(thrown)) return fillObject(fields, thrown);
     fields.name = cut(textOf(thrown, 'name', 'Error'), 100);
     fields.message = cut(textOf(thrown, 'message', '') + causes(thrown), maxMessage);
-    fields.stack = cut(scriptFrames(textOf(thrown, 'stack', '')), maxStack);
+    fields.stack = cut(scriptFrames(stackOf(thrown)), maxStack);
     fillDetails(fields, thrown);
   }
 
@@ -51,13 +51,13 @@
 
   function fillPrimitive(fields, thrown) {
     fields.name = 'Error';
-    fields.message = typeof thrown === 'symbol' ? 'a symbol was thrown' : cut(`${thrown}`, maxMessage);
+    fields.message = typeof thrown === 'symbol' ? 'a symbol was thrown' : cut('' + thrown, maxMessage);
   }
 
   function fillObject(fields, thrown) {
     fields.name = 'Error';
     const message = textOf(thrown, 'message', undefined);
-    fields.message = cut(message ?? `an object was thrown: ${load('inspect').inspect(thrown)}`, maxMessage);
+    fields.message = cut(message ?? 'an object was thrown: ' + load('inspect').inspect(thrown), maxMessage);
     fillDetails(fields, thrown);
   }
 
@@ -88,17 +88,17 @@
     let text = '';
     let cause = read(error, 'cause');
     for (let depth = 0; cause !== undefined && depth < 4; depth++) {
-      text += `\n  caused by: ${brief(cause)}`;
+      text += '\n  caused by: ' + brief(cause);
       cause = cause === null || typeof cause !== 'object' ? undefined : read(cause, 'cause');
     }
     const parts = read(error, 'errors');
-    for (let i = 0; isArray(parts) && i < parts.length && i < 5; i++) text += `\n  - ${brief(parts[i])}`;
+    for (let i = 0; isArray(parts) && i < parts.length && i < 5; i++) text += '\n  - ' + brief(parts[i]);
     return text;
   }
 
   function brief(value) {
-    if (value === null || typeof value !== 'object') return typeof value === 'symbol' ? 'a symbol' : cut(`${value}`, 1000);
-    return `${textOf(value, 'name', 'Error')}: ${cut(textOf(value, 'message', ''), 1000)}`;
+    if (value === null || typeof value !== 'object') return typeof value === 'symbol' ? 'a symbol' : cut('' + value, 1000);
+    return textOf(value, 'name', 'Error') + ': ' + cut(textOf(value, 'message', ''), 1000);
   }
 
   function read(object, key) {
@@ -113,11 +113,11 @@
     const members = list();
     const names = ['name', 'message', 'stack', 'code', 'hint', 'tool'];
     for (let i = 0; i < names.length; i++) {
-      if (typeof fields[names[i]] === 'string') push(members, `"${names[i]}":${jsonStringify(fields[names[i]])}`);
+      if (typeof fields[names[i]] === 'string') push(members, '"' + names[i] + '":' + jsonStringify(fields[names[i]]));
     }
     const content = encodeContent(fields.content);
-    if (content !== undefined) push(members, `"content":${content}`);
-    return `{${join(members, ',')}}`;
+    if (content !== undefined) push(members, '"content":' + content);
+    return '{' + join(members, ',') + '}';
   }
 
   function encodeContent(content) {

@@ -26,7 +26,7 @@
   }
 
   function start(name, callback, delay, args, repeat) {
-    if (typeof callback !== 'function') throw new TypeError(`${name} needs a function, not ${describe(callback)}`);
+    if (typeof callback !== 'function') throw new TypeError(name + ' needs a function, not ' + describe(callback));
     const timeout = new Timeout();
     const id = idOf(timeout);
     mapSet(active, id, true);
