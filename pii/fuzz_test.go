@@ -212,3 +212,49 @@ func FuzzDetokenize(f *testing.F) {
 		}
 	})
 }
+
+// FuzzFilter holds that no value that the vault knows passes in clear, whatever
+// is around it, and that what is filtered comes back as it was.
+func FuzzFilter(f *testing.F) {
+	for _, s := range seeds {
+		f.Add(s, "and "+s)
+	}
+	f.Add("ada@example.org", "6164614065786d61706c652e6f7267 %61da@example.org gro.elpmaxe@ada")
+	f.Add(`O"Brien`, `{"a":"O\"Brien","b":"TyJCcmllbg==","c":"O\\\"Brien"}`)
+	f.Fuzz(func(t *testing.T, first, second string) {
+		if hasNonce(first) || hasNonce(second) {
+			return
+		}
+		v := testVault(t, VaultOptions{Mode: Open})
+		tokenize(t, v, first, OriginServer("crm"))
+		for _, text := range []string{second, first + second, second + first} {
+			tok, err := v.Filter(NewRaw(text), OriginScript)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkNoValue(t, v, text, tok.String())
+			checkRoundTrip(t, v, text, tok.String(), []byte{5, 2})
+		}
+	})
+}
+
+// checkNoValue checks that no value is in tok, tokens apart.
+func checkNoValue(t *testing.T, v *Vault, text, tok string) {
+	t.Helper()
+	clear := tok
+	for _, e := range v.all {
+		clear = strings.ReplaceAll(clear, e.token, "\x00")
+	}
+	for _, e := range v.all {
+		value := e.forms[0]
+		if len(squeeze(viewOf(value)).text) < minSqueezed {
+			continue
+		}
+		for at := strings.Index(clear, value); at >= 0; at = -1 {
+			whole := !isWordByte([]byte(clear), at-1) && !isWordByte([]byte(clear), at+len(value))
+			if selfIdentifying[e.typ] || len(value) >= 6 && whole {
+				t.Errorf("%q became %q, which holds %q", text, tok, value)
+			}
+		}
+	}
+}
