@@ -13,6 +13,7 @@ import (
 type Catalog struct {
 	entries  []*Entry // in the order of the file
 	warnings []string
+	dir      string // absolute; what the file names is relative to it
 }
 
 // maxCatalogBytes is many times what a hand-written catalog needs.
@@ -36,6 +37,7 @@ func LoadCatalog(path string, lookup func(string) (string, bool)) (*Catalog, err
 	}
 	p := catalogParser{reader: reader{file: path}, dir: dir, lookup: lookup}
 	c := p.catalog(root)
+	c.dir = dir
 	if len(p.problems) > 0 {
 		return nil, fmt.Errorf("catalog %s has mistakes:\n%w", path, errors.Join(p.problems...))
 	}

@@ -72,6 +72,7 @@ func dial(ctx context.Context, u *upstream) (*connection, error) {
 	c := &connection{up: u, wire: w, stop: stop}
 	c.ids.Store(firstID)
 	if err := c.begin(ctx); err != nil {
+		w.kill(err) // it does not work, so it is not asked to end
 		_ = c.close()
 		return nil, err
 	}
@@ -112,20 +113,24 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 // if that fails, what it said before still counts.
 func (c *connection) list(ctx context.Context) *toolList {
 	if c.stale.CompareAndSwap(true, false) {
-		limited, cancel := context.WithTimeout(ctx, c.up.entry.initTimeout)
-		defer cancel()
-		tools, err := c.fetchTools(limited)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if err != nil {
-			c.stale.Store(true)
-			return c.tools
-		}
-		c.tools = tools
+		c.relist(ctx)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tools
+}
+
+func (c *connection) relist(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, c.up.entry.initTimeout)
+	defer cancel()
+	tools, err := c.fetchTools(limited)
+	if err != nil {
+		c.stale.Store(true)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tools = tools
 }
 
 func (c *connection) fetchTools(ctx context.Context) (*toolList, error) {

@@ -15,7 +15,11 @@ func (u *upstream) open(ctx context.Context) (wire, error) {
 	switch u.entry.Transport {
 	case transportBuiltin:
 		return u.openBuiltin(ctx)
+	case transportStdio:
+		return u.openStdio(), nil
+	case transportHTTP:
+		return u.openHTTP()
 	default:
-		return nil, u.fail(doStart, ErrUpstream, "its transport is not supported yet", "")
+		return u.openSSE()
 	}
 }

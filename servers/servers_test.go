@@ -117,7 +117,7 @@ func TestBuiltinServerIsListedAndCalled(t *testing.T) {
 
 func TestCallFailsWithAKindAndLeavesTheServerUsable(t *testing.T) {
 	t.Parallel()
-	m := managerOf(t, `"echo":{"transport":"builtin","limits":{"maxMessageBytes":100000},"lifecycle":{"callTimeoutMs":500},"tools":{"deny":["pan*"]}}`,
+	m := managerOf(t, `"echo":{"transport":"builtin","limits":{"maxMessageBytes":100000},"tools":{"deny":["pan*"]}}`,
 		map[string]Builtin{"echo": echoServer})
 	for name, c := range map[string]struct {
 		tool, arguments string
@@ -131,9 +131,14 @@ func TestCallFailsWithAKindAndLeavesTheServerUsable(t *testing.T) {
 		"arguments too large": {"echo__echo", `{"a":"` + strings.Repeat("x", 100_000) + `"}`, ErrArgumentsTooLarge},
 		"too slow":            {"echo__hang", `{}`, ErrTimeout},
 	} {
-		if _, err := m.Call(t.Context(), anyone, c.tool, json.RawMessage(c.arguments)); !errors.Is(err, c.want) {
+		ctx, cancel := t.Context(), func() {}
+		if c.want == ErrTimeout {
+			ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
+		}
+		if _, err := m.Call(ctx, anyone, c.tool, json.RawMessage(c.arguments)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
+		cancel()
 		if _, err := m.Call(t.Context(), anyone, "echo__echo", nil); err != nil {
 			t.Errorf("%s: the next call: %v", name, err)
 		}

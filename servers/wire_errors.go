@@ -13,9 +13,11 @@ import (
 
 // What wires report. Their texts are ours.
 var (
-	errTooLarge  = errors.New("message over the limit")
-	errMalformed = errors.New("answer not in the form of the protocol")
-	errClosed    = errors.New("connection closed")
+	errTooLarge        = errors.New("message over the limit")
+	errRequestTooLarge = errors.New("request over the limit")
+	errMalformed       = errors.New("answer not in the form of the protocol")
+	errUnreachable     = errors.New("server not reached")
+	errClosed          = errors.New("connection closed")
 )
 
 // refusal is a JSON-RPC error that a server answered with.
@@ -43,11 +45,18 @@ func (c *connection) explain(ctx context.Context, doing string, err error) error
 	var status *statusError
 	switch {
 	case errors.As(err, &own):
-		own = &Error{Server: own.Server, Doing: doing, Kind: own.Kind, Reason: own.Reason, Hint: own.Hint, Detail: own.Detail}
-		return own
+		relabelled := *own
+		relabelled.Doing = doing
+		if relabelled.Detail.IsZero() {
+			relabelled.Detail = c.wire.detail()
+		}
+		return &relabelled
 	case errors.Is(err, errTooLarge):
 		return u.fail(doing, ErrResultTooLarge, fmt.Sprintf("the answer has more than the %d bytes of limits.maxMessageBytes", u.entry.maxMessage),
 			"ask for less at a time, with a limit or a page, or raise the limit in catalog.json")
+	case errors.Is(err, errRequestTooLarge):
+		return u.fail(doing, ErrArgumentsTooLarge, fmt.Sprintf("the request has more than the %d bytes of limits.maxMessageBytes", u.entry.maxMessage),
+			"send less at a time, or raise the limit in catalog.json")
 	case ctx.Err() != nil:
 		return u.overdue(ctx, doing, c.wire.detail())
 	case errors.As(err, &refused):
@@ -56,6 +65,8 @@ func (c *connection) explain(ctx context.Context, doing string, err error) error
 	case errors.As(err, &status):
 		return &Error{Server: u.entry.Name, Doing: doing, Kind: ErrUpstream, Detail: status.body,
 			Reason: status.Error(), Hint: status.hint()}
+	case errors.Is(err, errUnreachable):
+		return u.fail(doing, ErrUpstream, "it could not be reached, or broke off", "check that it runs at the url in catalog.json")
 	case errors.Is(err, errMalformed):
 		return &Error{Server: u.entry.Name, Doing: doing, Kind: ErrUpstream, Detail: c.wire.detail(),
 			Reason: "its answer does not have the form of the protocol", Hint: "check that it is an MCP server of the version that the catalog names"}

@@ -1,0 +1,188 @@
+package servers
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain plays a server that misbehaves when the test binary is started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "peer" {
+		playPeer(os.Args[2])
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// peer is a server over stdio written without any library, so that it can break
+// the protocol's rules.
+type peer struct {
+	mode string
+	in   *bufio.Reader
+	out  *bufio.Writer
+	last []byte // what it was told to remember
+}
+
+func playPeer(mode string) {
+	p := &peer{mode: mode, in: bufio.NewReaderSize(os.Stdin, 1<<20), out: bufio.NewWriterSize(os.Stdout, 1<<20)}
+	p.begin()
+	for {
+		line, err := p.in.ReadBytes('\n')
+		if err != nil {
+			p.inputEnded()
+			return
+		}
+		var r request
+		if json.Unmarshal(line, &r) == nil && len(r.ID) > 0 && r.Method != "" {
+			p.answer(r)
+		}
+	}
+}
+
+type request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"params"`
+}
+
+func (p *peer) begin() {
+	switch p.mode {
+	case "dies at start":
+		fmt.Fprintln(os.Stderr, "cannot open the database of canary@example.com")
+		os.Exit(3)
+	case "babbles":
+		for {
+			p.print("INFO starting up")
+		}
+	case "greets with log lines":
+		p.print("Welcome!\n\n{\"not\": \"a message\"}\n[1,2]\n\x00\xff")
+	case "never answers":
+		select {}
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+	case "makes an orphan":
+		child := exec.Command(os.Args[0], "peer", "orphan")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(os.Stderr, "orphan %d\n", child.Process.Pid)
+		p.last = fmt.Appendf(nil, "%d", child.Process.Pid)
+	case "orphan":
+		signal.Ignore(syscall.SIGTERM)
+		time.Sleep(time.Hour)
+	}
+}
+
+func (p *peer) inputEnded() {
+	if p.mode == "stubborn" || p.mode == "makes an orphan" {
+		time.Sleep(time.Hour)
+	}
+}
+
+func (p *peer) print(line string) {
+	fmt.Fprintln(p.out, line)
+	_ = p.out.Flush()
+}
+
+func (p *peer) result(id json.RawMessage, result string) {
+	p.print(fmt.Sprintf(`{"result":%s,"jsonrpc":"2.0","id":%s}`, result, id))
+}
+
+func text(s string) string {
+	quoted, _ := json.Marshal(s)
+	return fmt.Sprintf(`{"content":[{"type":"text","text":%s}]}`, quoted)
+}
+
+// oddSchema has what decoding and encoding again would lose or change.
+const oddSchema = `{"type":"object",  "properties":{"b":{"type":"integer","maximum":1e3,"x-unit":"\u00b5s"},"a":{"const":9007199254740993}},"$defs":{},"required":[]}`
+
+func (p *peer) answer(r request) {
+	switch r.Method {
+	case "initialize":
+		p.result(r.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"peer","version":"1"}}`)
+	case "ping":
+		p.result(r.ID, `{}`)
+	case "tools/list":
+		p.result(r.ID, `{"tools":[{"name":"do","description":"does it","inputSchema":`+oddSchema+`},{"name":"bad name@x","inputSchema":{}},{"name":"do","inputSchema":{}}`+p.more()+`]}`)
+	case "tools/call":
+		p.call(r)
+	default:
+		p.print(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, r.ID))
+	}
+}
+
+func (p *peer) more() string {
+	if p.mode == "remembers" && p.last != nil {
+		return `,{"name":"recall","inputSchema":{}}`
+	}
+	return ""
+}
+
+func (p *peer) call(r request) {
+	var in struct{ Act, Text string }
+	_ = json.Unmarshal(r.Params.Arguments, &in)
+	switch in.Act {
+	case "die":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "hang":
+	case "stop reading":
+		p.result(r.ID, text("deaf from now on"))
+		select {}
+	case "freeze":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "big":
+		p.big(r.ID)
+	case "big without id":
+		p.print(`{"jsonrpc":"2.0","result":"` + strings.Repeat("x", 20<<20) + `"}`)
+	case "flood":
+		for range 20_000 {
+			fmt.Fprintln(p.out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`)
+			fmt.Fprintln(p.out, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			fmt.Fprintln(p.out, `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`)
+		}
+		p.result(r.ID, text("flooded"))
+	case "refuse":
+		p.print(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"canary@example.com is no good","data":{"why":"x"}}}`, r.ID))
+	case "nonsense":
+		p.result(r.ID, `"a string"`)
+	case "garbage":
+		p.print("%%% not JSON at all\n{\"id\":999999999,\"result\":{}}\n{\"id\":\"x\",\"result\":{}}")
+		p.result(r.ID, text("after garbage"))
+	case "remember":
+		p.last = []byte(in.Text)
+		p.print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		p.result(r.ID, text("yes"))
+	case "environment":
+		p.result(r.ID, text(strings.Join(os.Environ(), "\n")))
+	case "recall":
+		p.result(r.ID, text(string(p.last)))
+	case "pid":
+		p.result(r.ID, text(fmt.Sprint(os.Getpid())))
+	default:
+		p.result(r.ID, text(in.Text))
+	}
+}
+
+// big writes 100 MB in one message, its id at the end.
+func (p *peer) big(id json.RawMessage) {
+	_, _ = p.out.WriteString(`{"result":{"id":7,"content":[{"type":"text","text":"`)
+	chunk := strings.Repeat("y", 1<<20)
+	for range 100 {
+		_, _ = p.out.WriteString(chunk)
+	}
+	p.print(fmt.Sprintf(`"}]},"jsonrpc":"2.0","id":%s}`, id))
+}

@@ -1,0 +1,124 @@
+//go:build unix
+
+package servers
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// process is a server's process and all that it starts, which share a process
+// group of their own: killing a wrapper such as npx alone would leave the
+// server behind.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	stderr *os.File
+	// exited is closed when the leader is gone, reaped, and the group killed.
+	exited chan struct{}
+	state  *os.ProcessState // set before exited is closed
+}
+
+const (
+	// politeTime is how long a server has to end by itself when its standard
+	// input is closed, as the protocol asks it to, and again after SIGTERM.
+	politeTime = 2 * time.Second
+)
+
+// startProcess starts the command. The thread of s becomes its parent.
+func startProcess(s *spawner, line commandLine) (*process, error) {
+	p := &process{exited: make(chan struct{})}
+	var theirs []*os.File
+	ends := []struct {
+		ours  **os.File
+		write bool // we write
+	}{{&p.stdin, true}, {&p.stdout, false}, {&p.stderr, false}}
+	for _, end := range ends {
+		r, w, err := os.Pipe()
+		if err != nil {
+			p.closePipes()
+			closeAll(theirs)
+			return nil, err
+		}
+		if end.write {
+			*end.ours, theirs = w, append(theirs, r)
+		} else {
+			*end.ours, theirs = r, append(theirs, w)
+		}
+	}
+	p.cmd = exec.Command(line.path, line.args...) //nolint:gosec // the operator's catalog names it
+	p.cmd.Env, p.cmd.Dir = line.env, line.dir
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	p.cmd.SysProcAttr = groupAttributes()
+	var err error
+	s.do(func() { err = p.cmd.Start() })
+	closeAll(theirs)
+	if err != nil {
+		p.closePipes()
+		return nil, err
+	}
+	go p.watch() // ends with the process, whose exited says so
+	return p, nil
+}
+
+// watch waits for the leader without reaping it where the system can: as long
+// as it is a zombie its number, which is also the group's, cannot be given to
+// others, so the group can be killed safely. Then it reaps.
+func (p *process) watch() {
+	defer close(p.exited)
+	awaitExit(p.cmd)
+	p.signal(syscall.SIGKILL)
+	_ = p.cmd.Wait() // its error is in the state
+	p.state = p.cmd.ProcessState
+}
+
+// signal reaches the whole group. It is only sent while the leader has not been
+// reaped.
+func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
+
+// kill ends the group at once.
+func (p *process) kill() {
+	select {
+	case <-p.exited:
+	default:
+		p.signal(syscall.SIGKILL)
+	}
+}
+
+// stop asks the server to end, first by closing its input, then by SIGTERM,
+// and then kills it. It returns when the process is gone.
+func (p *process) stop() {
+	_ = p.stdin.Close()
+	if !p.gone(politeTime) {
+		p.signal(syscall.SIGTERM)
+		if !p.gone(politeTime) {
+			p.kill()
+			<-p.exited
+		}
+	}
+	p.closePipes()
+}
+
+func (p *process) gone(within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+func (p *process) closePipes() { closeAll([]*os.File{p.stdin, p.stdout, p.stderr}) }
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
