@@ -7,6 +7,11 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"go.uber.org/zap/zaptest"
+
+	"airlock/ident"
+	"airlock/runtime/helpers"
+	"airlock/runtime/sandbox"
 )
 
 // workerArgument makes the test program a worker.
@@ -21,4 +26,43 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// options make workers of the test program itself.
+func options(t testing.TB) Options {
+	return Options{
+		Worker: []string{"/proc/self/exe", workerArgument}, Prelude: helpers.JavaScript(),
+		Spares: 1, CacheDir: t.TempDir(), Log: zaptest.NewLogger(t),
+	}
+}
+
+func backend(t *testing.T, o Options) *Backend {
+	t.Helper()
+	b, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return b
+}
+
+func open(t *testing.T, b *Backend) *session {
+	t.Helper()
+	box, err := b.Open(t.Context(), ident.NewSession())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := box.(*session)
+	if !ok {
+		t.Fatalf("Open returned a %T", box)
+	}
+	return s
+}
+
+func script(code string) sandbox.Execution {
+	return sandbox.Execution{Language: sandbox.JavaScript, Code: code, Limits: sandbox.DefaultLimits()}
 }

@@ -112,10 +112,10 @@ func (p *process) setup(o Options) (wire.Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if err := p.conn.Send(wire.Start, 0, setup, []byte(o.Prelude)); err != nil {
-		return report, err
+	var f wire.Frame
+	if err = p.conn.Send(wire.Start, 0, setup, []byte(o.Prelude)); err == nil {
+		f, err = p.conn.Receive()
 	}
-	f, err := p.conn.Receive()
 	if err != nil {
 		return report, fmt.Errorf("it ended before it was ready: %w", err)
 	}
@@ -123,6 +123,21 @@ func (p *process) setup(o Options) (wire.Report, error) {
 		return report, fmt.Errorf("%w: a frame of kind %d before it was ready", wire.ErrProtocol, f.Kind)
 	}
 	return report, json.Unmarshal(f.Field(0), &report)
+}
+
+// ready waits until the process can run something: after an execution it makes
+// the next interpreter.
+func (p *process) ready(ctx context.Context) error {
+	if p.runs == 0 {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, p.kill)
+	defer stop()
+	f, err := p.conn.Receive()
+	if err == nil && f.Kind != wire.Ready {
+		err = fmt.Errorf("%w: a frame of kind %d between executions", wire.ErrProtocol, f.Kind)
+	}
+	return err
 }
 
 // lastWords is what the process wrote to its standard error, for a message.

@@ -81,7 +81,7 @@ func (e *execution) limitError(reason sandbox.Reason, stopped error) *sandbox.Sc
 		name, message = "OutputLimit", fmt.Sprintf("the script printed more than %d bytes", l.OutputKillBytes)
 		hint = "print a summary, and write the rest to a file in /workspace or /artifacts"
 	case sandbox.ReasonCancelled:
-		name, message, hint = "Cancelled", "the execution was cancelled", ""
+		return cancelled()
 	case sandbox.ReasonKilled:
 		if errors.Is(stopped, sandbox.ErrClosed) {
 			message, hint = "the sandbox was closed while the script ran", ""
@@ -90,4 +90,8 @@ func (e *execution) limitError(reason sandbox.Reason, stopped error) *sandbox.Sc
 		name, message, hint = "Error", "the script failed, and could not say why", ""
 	}
 	return &sandbox.ScriptError{Name: name, Message: pii.NewRaw(message), Hint: hint}
+}
+
+func cancelled() *sandbox.ScriptError {
+	return &sandbox.ScriptError{Name: "Cancelled", Message: pii.NewRaw("the execution was cancelled")}
 }

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -42,9 +43,9 @@ func (s *session) Run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 	if !s.begin(cancel) {
 		return sandbox.Result{}, sandbox.ErrClosed
 	}
-	w, err := s.pool.take(ctx, s)
+	w, err := s.readyWorker(ctx)
 	if err != nil {
-		return sandbox.Result{}, err
+		return notBegun(ctx, err)
 	}
 	e := newExecution(x, w, s.log)
 	result := e.run(ctx)
@@ -54,6 +55,36 @@ func (s *session) Run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 		s.pool.drop(w)
 	}
 	return result, nil
+}
+
+// notBegun is the outcome of an execution that got no worker.
+func notBegun(ctx context.Context, err error) (sandbox.Result, error) {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return sandbox.Result{}, err
+	case errors.Is(cause, sandbox.ErrClosed):
+		return sandbox.Result{}, sandbox.ErrClosed
+	default:
+		return sandbox.Result{Reason: sandbox.ReasonCancelled, Error: cancelled()}, nil
+	}
+}
+
+// readyWorker takes the session's worker, or a fresh one if that has died since.
+func (s *session) readyWorker(ctx context.Context) (*process, error) {
+	w, err := s.pool.take(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	failed := w.ready(ctx)
+	if failed == nil {
+		return w, nil
+	}
+	s.pool.drop(w)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("wait for a sandbox worker: %w", context.Cause(ctx))
+	}
+	s.log.Warn("a sandbox worker died between executions", zap.Error(failed), zap.String("said", w.lastWords()))
+	return s.pool.fresh(ctx)
 }
 
 func validate(x sandbox.Execution) error {

@@ -31,7 +31,7 @@ const (
 
 // The frames from a worker.
 const (
-	Ready  Kind = 64 + iota // JSON Report
+	Ready  Kind = 64 + iota // JSON Report at first; empty after each execution
 	Output                  // stream (1 byte), text
 	Call                    // id; method, path, body
 	File                    // operation, path, data

@@ -174,7 +174,8 @@ func (w *worker) deliver(f wire.Frame) {
 	}
 }
 
-// serve runs executions; the next interpreter is made while nobody waits.
+// serve runs executions; the next interpreter is made while nobody waits, and
+// announced.
 func (w *worker) serve(ctx context.Context, g *guest) error {
 	for f := range w.runs {
 		var job wire.Job
@@ -194,6 +195,9 @@ func (w *worker) serve(ctx context.Context, g *guest) error {
 		g.close()
 		w.collect(garbageLimit / 4)
 		if g, err = w.newGuest(ctx); err != nil {
+			return err
+		}
+		if err := w.conn.Send(wire.Ready, f.ID); err != nil {
 			return err
 		}
 	}
