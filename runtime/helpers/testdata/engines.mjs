@@ -7,7 +7,7 @@ import { inside, watcher } from './host.mjs';
 
 // runInNode runs a script in a fresh context of Node.
 export async function runInNode(prelude, script, host) {
-  const context = vm.createContext({});
+  const context = vm.createContext({ queueMicrotask });
   const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
   const make = evaluate('((status, body) => ({__proto__: null, status, body}))', 'host');
   const promise = evaluate('((Promise) => (start) => new Promise(start))(Promise)', 'host');
