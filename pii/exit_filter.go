@@ -32,29 +32,51 @@ func (v *Vault) Filter(r Raw, from Origin) (Tokenized, error) {
 	return v.finish(w, &p, text, from, true)
 }
 
-// sightings finds what is in disguise in text.
-func (v *Vault) sightings(text string) ([]sighting, error) {
+// sightings finds what is in disguise in text: values of the vault, and those that
+// the detector found in the text itself.
+func (v *Vault) sightings(w *work, text string) ([]sighting, error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	v.known.mu.Lock()
 	defer v.known.mu.Unlock()
 	v.known.update(v)
-	s := search{v: v}
+	s := search{v: v, among: []*known{v.known, knownIn(text, w)}}
 	s.look(viewOf(text), maxDecoding)
 	return s.found, s.err
+}
+
+// knownIn is an index of what the detector found in text.
+func knownIn(text string, w *work) *known {
+	k := newKnown()
+	for _, span := range w.spans {
+		value := text[span.Start:span.End]
+		k.add(&entry{typ: span.Type, forms: []string{value}})
+		if plain, ok := unescape(value); ok {
+			k.add(&entry{typ: span.Type, forms: []string{plain}})
+		}
+	}
+	return k
 }
 
 // search looks through the views of a text.
 type search struct {
 	v     *Vault
+	among []*known
 	found []sighting
 	err   error
 }
 
+// find adds the values that are in a view.
+func (s *search) find(of view) {
+	for _, k := range s.among {
+		s.found = k.find(s.found, of)
+	}
+}
+
 // look searches a view, and the views of it.
 func (s *search) look(of view, depth int) {
-	s.found = s.v.known.find(s.found, of)
-	s.found = s.v.known.find(s.found, reversed(of))
+	s.find(of)
+	s.find(reversed(of))
 	s.detect(of)
 	if depth == 0 {
 		return
@@ -68,7 +90,9 @@ func (s *search) look(of view, depth int) {
 }
 
 // wants reports whether decoded bytes are worth a look.
-func (s *search) wants(plain []byte) bool { return isText(plain) || s.v.known.mayHold(plain) }
+func (s *search) wants(plain []byte) bool {
+	return isText(plain) || slices.ContainsFunc(s.among, func(k *known) bool { return k.mayHold(plain) })
+}
 
 // isText reports whether bytes are likely to have been meant as text.
 func isText(b []byte) bool {

@@ -26,12 +26,11 @@ var selfIdentifying = map[Type]bool{
 	"MAC": true, "CRYPTO": true, "SECRET": true, "UK_NINO": true, "US_MBI": true, "VIN": true,
 }
 
+func newKnown() *known { return &known{values: map[string]*entry{}, lengths: map[uint32][]int{}} }
+
 // update takes in the entries that came since the last time. The caller holds
 // k.mu and at least v.mu for reading.
 func (k *known) update(v *Vault) {
-	if k.values == nil {
-		k.values, k.lengths = map[string]*entry{}, map[uint32][]int{}
-	}
 	for ; k.indexed < len(v.all); k.indexed++ {
 		k.add(v.all[k.indexed])
 	}

@@ -76,7 +76,7 @@ func (v *Vault) look(w *work, text string) error {
 // values in disguise first.
 func (v *Vault) finish(w *work, p *placer, text string, from Origin, thorough bool) (Tokenized, error) {
 	if thorough {
-		sightings, err := v.sightings(text)
+		sightings, err := v.sightings(w, text)
 		if err != nil {
 			return Tokenized{}, err
 		}

@@ -86,7 +86,7 @@ type Vault struct {
 	rankings int    // how often Rank answered
 	result   uint32 // number of the latest tool result, for Rank
 
-	known known // has a mutex of its own
+	known *known // has a mutex of its own
 }
 
 // series holds the entries of one type in the order of their numbers, from 1.
@@ -140,7 +140,7 @@ func newVault(o VaultOptions, f finder) (*Vault, error) {
 		finder: f, max: o.MaxValues, mode: o.Mode, nonce: o.Nonce, key: key,
 		rank: o.Rank, attributes: slices.Clone(o.Attributes),
 		texts: map[string]*entry{}, numbers: map[string]*entry{}, spelled: map[string]*entry{},
-		series: map[Type]*series{},
+		series: map[Type]*series{}, known: newKnown(),
 	}, nil
 }
 
@@ -162,7 +162,9 @@ func (v *Vault) Erase() {
 	v.bytes = 0
 	v.known.mu.Lock()
 	defer v.known.mu.Unlock()
-	v.known.values, v.known.lengths, v.known.indexed = nil, nil, 0
+	clear(v.known.values)
+	clear(v.known.lengths)
+	v.known.indexed = 0
 }
 
 // Use is one token in a text, with what is known of its value.
