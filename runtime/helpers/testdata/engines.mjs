@@ -5,10 +5,31 @@ import { createRequire } from 'node:module';
 import vm from 'node:vm';
 import { inside, watcher } from './host.mjs';
 
+// Our own sources are the same in every engine, so they are compiled once.
+const isOurs = (filename) => filename.startsWith('airlock:');
+const compiled = new Map();
+
+function once(key, make) {
+  if (!compiled.has(key)) compiled.set(key, make());
+  return compiled.get(key);
+}
+
+function scriptOf(source, filename) {
+  const make = () => new vm.Script(source, { filename });
+  return isOurs(filename) ? once(filename, make) : make();
+}
+
+// evaluateIn evaluates our sources from bytecode, as a driver should do it: that
+// takes a tenth of the time.
+function evaluateIn(engine, source, filename) {
+  if (!isOurs(filename)) return engine.evalCode(source, filename);
+  return engine.evalBytecode(once(filename, () => engine.compile(source, filename, 0, stripSource)));
+}
+
 // runInNode runs a script in a fresh context of Node.
 export async function runInNode(prelude, script, host) {
-  const context = vm.createContext({ queueMicrotask });
-  const evaluate = (source, filename) => new vm.Script(source, { filename }).runInContext(context);
+  const context = vm.createContext(Object.defineProperty({}, 'queueMicrotask', { value: queueMicrotask, writable: true, configurable: true }));
+  const evaluate = (source, filename) => scriptOf(source, filename).runInContext(context);
   const make = evaluate('((status, body) => ({__proto__: null, status, body}))', 'host');
   const promise = evaluate('((Promise) => (start) => new Promise(start))(Promise)', 'host');
   const compile = (source, filename) => {
@@ -56,7 +77,7 @@ async function settle(watch, promise, host, hooks) {
 }
 
 const engine = createRequire(new URL('../../wasm/engine/package.json', import.meta.url));
-let compiled;
+let stripSource;
 
 async function newEngine(options) {
   let file;
@@ -65,9 +86,10 @@ async function newEngine(options) {
   } catch {
     throw new Error('the embedded engine is not installed; run make deps');
   }
-  const { QuickJS } = await import(engine.resolve('quickjs-wasi'));
-  compiled ??= await WebAssembly.compile(readFileSync(file));
-  return QuickJS.create({ wasm: compiled, memoryLimit: 256 << 20, maxStackSize: 512 << 10, ...options });
+  const { QuickJS, CompileFlags } = await import(engine.resolve('quickjs-wasi'));
+  stripSource = CompileFlags.STRIP_SOURCE;
+  const wasm = await once('wasm', () => WebAssembly.compile(readFileSync(file)));
+  return QuickJS.create({ wasm, memoryLimit: 256 << 20, maxStackSize: 512 << 10, ...options });
 }
 
 // runInQuickJS runs a script in a fresh embedded engine.
@@ -105,7 +127,7 @@ function install(engine, prelude, host) {
   const compile = engine.newFunction('compile', (source, filename) => {
     const outcome = engine.callFunction(blank, engine.undefined);
     try {
-      engine.setProp(outcome, 'value', engine.evalCode(source.toString(), filename.toString()));
+      engine.setProp(outcome, 'value', evaluateIn(engine, source.toString(), filename.toString()));
     } catch (error) {
       engine.setProp(outcome, 'failed', engine.true);
       engine.setProp(outcome, 'value', error.handle);
@@ -113,7 +135,7 @@ function install(engine, prelude, host) {
     return outcome;
   });
   const made = engine.callFunction(engine.evalCode(inside, 'host'), engine.undefined, print, now, random, access, call, timer, compile);
-  const hooks = engine.callFunction(engine.evalCode(prelude, 'airlock:prelude'), engine.undefined, made);
+  const hooks = engine.callFunction(evaluateIn(engine, prelude, 'airlock:prelude'), engine.undefined, made);
   return { hooks, watch: engine.evalCode(watcher, 'host') };
 }
 
