@@ -26,7 +26,7 @@ func (p *placer) inString(i int) bool {
 	for {
 		q := bytes.IndexByte(p.b[p.pos:i], '"')
 		if q < 0 {
-			// An escape must not be cut: its backslash would be forgotten.
+			p.pos = i // so that no byte is looked at twice
 			return p.in
 		}
 		at := p.pos + q
@@ -86,14 +86,17 @@ func isNumberByte(c byte) bool {
 	return isDigit(c) || c == '-' || c == '+' || c == '.' || c|0x20 == 'e'
 }
 
+// maxNumber bounds the bytes of a number beside the value in it.
+const maxNumber = 64
+
 // numberToken widens start:end to a whole number token between JSON punctuation,
 // and gives the punctuation before it, 0 at the start of the text.
 func (p *placer) numberToken(start, end int) (from, to int, before byte, ok bool) {
-	b := p.b
-	for start > 0 && isNumberByte(b[start-1]) {
+	b, least, most := p.b, max(0, start-maxNumber), min(len(p.b), end+maxNumber)
+	for start > least && isNumberByte(b[start-1]) {
 		start--
 	}
-	for end < len(b) && isNumberByte(b[end]) {
+	for end < most && isNumberByte(b[end]) {
 		end++
 	}
 	i := start
@@ -205,10 +208,11 @@ func (p *placer) clipOutside(s *Span) bool {
 		return false
 	}
 	s.Start += q + 1
-	if s.Start >= s.End || !p.inString(s.Start) {
+	ahead := *p // other spans may start before this one does now
+	if s.Start >= s.End || !ahead.inString(s.Start) {
 		return false
 	}
-	return p.clip(s)
+	return ahead.clip(s)
 }
 
 // afterEscape is i, or the end of the escape sequence that i stands within.

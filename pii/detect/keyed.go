@@ -8,6 +8,9 @@ import "bytes"
 // eagerLabels make it worthwhile to read the value.
 const eagerLabels = lName | lFullName | lPerson | lAddress | lStreet | lBirth | lSecret | lPassword
 
+// maxField bounds the length of one after a label in prose.
+const maxField = 200
+
 // maxKeyed bounds the length of a value read because of its key.
 const maxKeyed = 512
 
@@ -200,24 +203,24 @@ func (s *scanner) labelValue(i int) (start, end int) {
 	for start < len(b) && (b[start] == ' ' || b[start] == '\t') && start-i < 4 {
 		start++
 	}
-	limit := min(len(b), start+maxKeyed)
+	limit := min(len(b), start+maxField)
 	if start < limit && (b[start] == '"' || b[start] == '\'') {
 		if j := bytes.IndexByte(b[start+1:limit], b[start]); j > 0 {
 			return start + 1, start + 1 + j
 		}
 		return 0, 0
 	}
-	stops := "\n\r\t;|\"<>\\&{}"
-	for end = start; end < limit; end++ {
-		if c := b[end]; bytes.IndexByte([]byte(stops), c) >= 0 || b[i] == '=' && c == ' ' {
-			break
-		}
+	for end = start; end < limit && !fieldEnd[b[end]] && (b[i] != '=' || b[end] != ' '); {
+		end++
 	}
 	for end > start && b[end-1] == ' ' {
 		end--
 	}
 	return start, end
 }
+
+// fieldEnd has the bytes that end a value in prose or in a log line.
+var fieldEnd = [256]bool{'\n': true, '\r': true, '\t': true, ';': true, '|': true, '"': true, '<': true, '>': true, '\\': true, '&': true, '{': true, '}': true}
 
 // mayEnd reports whether an eager label may end at i.
 func (t *labelTable) mayEnd(b []byte, i int) bool {

@@ -100,12 +100,10 @@ func epochSeconds(d []byte, groups int) bool {
 
 // alone reports whether the text is nothing but data[start:end].
 func (s *scanner) alone(start, end int) bool {
-	for i := 0; i < start; i++ {
-		if !isSpace(s.b[i]) {
-			return false
-		}
+	if s.first < 0 {
+		s.first = skipSpace(s.b, 0)
 	}
-	return skipSpace(s.b, end) == len(s.b)
+	return start == s.first && skipSpace(s.b, end) == len(s.b)
 }
 
 // plainNumber handles numbers without a check digit, which need a label.

@@ -15,6 +15,7 @@ type scanner struct {
 	labels *labelTable
 	packs  *packIndex
 
+	first   int // the first byte that is no space, -1 until somebody asks
 	floor   int // no word begins before it: the end of the last one read
 	barrier int // end of the last span: labels before it belong to that span
 	hexRun  int // end of the last run of hex digits and colons tried
@@ -39,7 +40,7 @@ type scanner struct {
 func (s *scanner) reset(b []byte, out []Span) {
 	s.b, s.out, s.base = b, out, len(out)
 	s.floor, s.barrier, s.hexRun, s.folded, s.ctxPos = 0, 0, 0, 0, 0
-	s.keyColon, s.keyOf, s.valueOf = -1, -1, -1
+	s.first, s.keyColon, s.keyOf, s.valueOf = -1, -1, -1, -1
 }
 
 // run scans the text. Everything starts at a trigger byte; the bytes between are

@@ -35,11 +35,11 @@ func (s *scanner) apiKey(start, end int) int {
 		return 0
 	}
 	b := s.b
+	if p := s.byteAt(start - 1); p == '-' || p == '.' {
+		return 0 // the middle of something longer
+	}
 	if hasPrefix(b, start, "eyJ") {
 		return s.jwt(start)
-	}
-	if hasPrefix(b, start, "SG.") {
-		return 0
 	}
 	for i := range keyForms {
 		if f := &keyForms[i]; f.prefix[0] == b[start] && hasPrefix(b, start, f.prefix) {

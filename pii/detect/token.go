@@ -2,15 +2,18 @@ package detect
 
 import "bytes"
 
+// maxToken is more than a token's core has: a type's name, a number, a nonce.
+const maxToken = 64
+
 // nonceLen is the length of a token's last part.
 const nonceLen = 5
 
 // touchesToken reports whether a token's core reaches into data[start:end].
 func touchesToken(data []byte, start, end int) bool {
-	for start > 0 && isWord(data[start-1]) {
+	for least := max(0, start-maxToken); start > least && isWord(data[start-1]); {
 		start--
 	}
-	end = wordEnd(data, end)
+	end = wordEnd(data[:min(len(data), end+maxToken)], end)
 	for i := start; i < end; {
 		// A core has an underscore; without one there is nothing to look at.
 		u := bytes.IndexByte(data[i:end], '_')
@@ -58,7 +61,7 @@ func tokenBefore(b []byte, i int) bool {
 		return false
 	}
 	start := i - 1
-	for start > 0 && isWord(b[start-1]) {
+	for least := max(0, start-maxToken); start > least && isWord(b[start-1]); {
 		start--
 	}
 	return start > 0 && b[start-1] == '[' && isToken(b[start:i-1])
@@ -69,6 +72,6 @@ func tokenAt(b []byte, i int) bool {
 	if i >= len(b) || b[i] != '[' {
 		return false
 	}
-	end := wordEnd(b, i+1)
+	end := wordEnd(b[:min(len(b), i+maxToken)], i+1)
 	return end < len(b) && b[end] == ']' && isToken(b[i+1:end])
 }
