@@ -1,0 +1,65 @@
+# The verbs of this project. "make help" lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+LINT     := $(GO) tool -modfile=tools/go.mod golangci-lint
+ENGINE   := runtime/wasm/engine
+PEERS    := test/npm
+PACKAGES ?= ./...
+# The race detector needs a C compiler; CI sets RACE=-race.
+RACE     ?=
+
+.PHONY: help
+help: ## list the verbs
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: engine
+engine: $(ENGINE)/module/engine.wasm ## make the embedded JavaScript engine from its npm package
+
+$(ENGINE)/module/engine.wasm: $(ENGINE)/package-lock.json $(wildcard $(ENGINE)/patch/*.go)
+	npm ci --prefix $(ENGINE) --ignore-scripts --no-audit --no-fund --silent
+	$(GO) run ./$(ENGINE)/patch
+
+$(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json
+	npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --silent
+
+.PHONY: deps
+deps: engine $(PEERS)/node_modules/.package-lock.json ## install what the tests talk to
+
+.PHONY: build
+build: engine ## build bin/airlock
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/airlock ./cmd/airlock
+
+.PHONY: run
+run: build ## build airlock and serve on http://localhost:3000
+	bin/airlock serve
+
+.PHONY: test
+test: deps ## run every test
+	$(GO) test $(RACE) $(PACKAGES)
+
+.PHONY: lint
+lint: ## vet and lint
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+.PHONY: check
+check: build lint ## build, lint, format and tidy; fails on any difference that makes
+	$(LINT) fmt ./...
+	$(GO) mod tidy
+	git diff --exit-code
+
+.PHONY: bench
+bench: deps ## measure, side by side in one run
+	$(GO) test -run '^$$' -bench . -benchmem -count $${COUNT:-1} $(PACKAGES)
+
+.PHONY: soak
+soak: deps ## fuzz and repeat for long (FUZZTIME=10m)
+	scripts/soak.sh $${FUZZTIME:-10m}
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin $(ENGINE)/node_modules $(ENGINE)/module/engine.wasm $(PEERS)/node_modules

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+)
+
+// client is a command's way to the API. The commands are clients like any other,
+// so that they give what the API gives and nothing else opens personal data.
+type client struct {
+	system *system
+	http   *http.Client
+	base   string
+}
+
+// connect builds the system in process, quiet but for warnings.
+func (c *Config) connect(std streams) (*client, error) {
+	log, err := c.newLog(std, zapcore.WarnLevel)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.open(log)
+	if err != nil {
+		return nil, err
+	}
+	cl := &client{system: s}
+	cl.http, cl.base = s.api.Client()
+	return cl, nil
+}
+
+func (c *client) close() { _ = c.system.Close() }
+
+// apiError is an answer of the API that is not a success.
+type apiError struct {
+	Code, Message, Hint string
+}
+
+func (e *apiError) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// do sends a request and decodes the answer; body nil makes it a GET.
+func (c *client) do(ctx context.Context, path string, body, into any) error {
+	method, payload := http.MethodGet, io.Reader(nil)
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encode the request: %w", err)
+		}
+		method, payload = http.MethodPost, bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return fmt.Errorf("make the request: %w", err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		var failed struct{ Error apiError }
+		if err := json.NewDecoder(response.Body).Decode(&failed); err != nil {
+			return fmt.Errorf("%s %s: status %d", method, path, response.StatusCode)
+		}
+		return &failed.Error
+	}
+	return json.NewDecoder(response.Body).Decode(into)
+}
+
+// progress tells on a terminal, from the first second on, that a command is
+// still working.
+func progress(std streams, what string) (done func()) {
+	f, ok := std.err.(*os.File)
+	if !ok || !isTerminal(f) {
+		return func() {}
+	}
+	begun := time.Now()
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				fmt.Fprintf(f, "\r%s, %d s", what, int(time.Since(begun).Seconds()))
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		work.Wait()
+		fmt.Fprint(f, "\r\033[K")
+	}
+}
+
+// printJSON writes a value the way people and programs can read.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

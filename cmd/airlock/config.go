@@ -1,0 +1,150 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"airlock/runtime/sandbox"
+)
+
+// Config is what flags, environment and .env set. Every command takes it.
+type Config struct {
+	Host    string `default:"127.0.0.1" env:"HOST" help:"Address to listen on."`
+	Port    int    `default:"3000" env:"PORT" help:"Port of the HTTP API; 0 picks a free one."`
+	DataDir string `default:"./data" env:"DATA_DIR" type:"path" help:"Workspaces, artifacts, skills, keys."`
+	Catalog string `default:"./catalog.json" env:"CATALOG" type:"path" help:"The upstream servers."`
+
+	AllowedHosts   []string `env:"ALLOWED_HOSTS" help:"Further values of the Host header that mean this server, with their ports."`
+	AllowedOrigins []string `env:"ALLOWED_ORIGINS" help:"Origins whose pages may call this server."`
+	Auth           string   `default:"none" env:"AUTH" enum:"none" help:"Who may call. \"none\" is for loopback only."`
+
+	SandboxBackend   string `default:"auto" env:"SANDBOX_BACKEND" enum:"auto,wasm" help:"What scripts run in."`
+	SandboxTimeoutMs int    `default:"30000" env:"SANDBOX_TIMEOUT_MS" help:"Time of one script, in milliseconds."`
+	SandboxMemoryMB  int    `default:"256" env:"SANDBOX_MEMORY_MB" help:"Memory of one script, in MB."`
+	SandboxCPUQuota  int    `default:"100000" env:"SANDBOX_CPU_QUOTA" help:"Microseconds of one core that a script may use in 100 ms."`
+
+	LLMProvider string `env:"LLM_PROVIDER" enum:",anthropic,openai,google,skillmatch" default:"" help:"Model provider; by default the one whose key is set, else skillmatch, which needs none."`
+	LLMModel    string `env:"LLM_MODEL" help:"Model name."`
+	LLMAPIKey   string `env:"LLM_API_KEY" help:"Key of the provider (better in the environment than as a flag)."`
+	LLMBaseURL  string `env:"LLM_BASE_URL" help:"Base URL of an OpenAI-compatible server."`
+
+	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" help:"Key for Anthropic."`
+	AnthropicBaseURL string `env:"ANTHROPIC_BASE_URL" help:"Base URL for Anthropic."`
+	AnthropicModel   string `env:"ANTHROPIC_MODEL" help:"Model for Anthropic."`
+	OpenAIAPIKey     string `name:"openai-api-key" env:"OPENAI_API_KEY" help:"Key for OpenAI."`
+	OpenAIBaseURL    string `name:"openai-base-url" env:"OPENAI_BASE_URL" help:"Base URL for OpenAI."`
+	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" help:"Model for OpenAI."`
+	GoogleAPIKey     string `env:"GOOGLE_API_KEY" help:"Key for Google's OpenAI-compatible endpoint."`
+	DefaultModel     string `env:"DEFAULT_MODEL" help:"provider/model, in place of LLM_PROVIDER and LLM_MODEL."`
+
+	PIIMode           string   `name:"pii-mode" default:"sealed" env:"PII_MODE" enum:"sealed,open" help:"Whether scripts see tokens (sealed) or real values (open)."`
+	PIICustomPatterns string   `name:"pii-custom-patterns" env:"PII_CUSTOM_PATTERNS" help:"JSON object of name to regular expression, or @file."`
+	PIIPacks          []string `name:"pii-packs" env:"PII_PACKS" help:"Further countries to detect identifiers of."`
+
+	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
+	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
+
+	LogLevel  string `default:"info" env:"LOG_LEVEL" enum:"debug,info,warn,error" help:"Least severe line to log."`
+	LogFormat string `default:"auto" env:"LOG_FORMAT" enum:"auto,pretty,json" help:"Form of the log: pretty on a terminal by default, else json."`
+}
+
+// Validate is called by the parser; its errors name the setting and what it takes.
+func (c *Config) Validate() error {
+	for _, n := range []struct {
+		name             string
+		value, low, high int
+	}{
+		{"PORT", c.Port, 0, 65535},
+		{"SANDBOX_TIMEOUT_MS", c.SandboxTimeoutMs, 1, 3_600_000},
+		{"SANDBOX_MEMORY_MB", c.SandboxMemoryMB, 8, 65_536},
+		{"SANDBOX_CPU_QUOTA", c.SandboxCPUQuota, 1000, 6_400_000},
+		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
+	} {
+		if n.value < n.low || n.value > n.high {
+			return fmt.Errorf("%s is %d; it must be between %d and %d", n.name, n.value, n.low, n.high)
+		}
+	}
+	if c.SessionSecret != "" && len(c.SessionSecret) < 32 {
+		return fmt.Errorf("SESSION_SECRET has %d characters; it needs at least 32, or leave it out", len(c.SessionSecret))
+	}
+	if !c.loopback() {
+		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; listen on 127.0.0.1 and put a proxy that authenticates in front", c.Host)
+	}
+	return nil
+}
+
+func (c *Config) loopback() bool {
+	if c.Host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(c.Host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func (c *Config) executionLimits() sandbox.Limits {
+	l := sandbox.DefaultLimits()
+	l.Wall = time.Duration(c.SandboxTimeoutMs) * time.Millisecond
+	l.MemoryBytes = int64(c.SandboxMemoryMB) << 20
+	l.CPUQuota = time.Duration(c.SandboxCPUQuota) * time.Microsecond
+	return l
+}
+
+// model is which model answers, and where.
+type model struct {
+	provider, name, key, baseURL string
+}
+
+// The endpoints of providers that speak OpenAI's protocol.
+const googleBaseURL = "https://generativelanguage.googleapis.com/v1beta/openai/"
+
+// chooseModel applies the settings in their order: DEFAULT_MODEL, LLM_*, then the
+// keys present.
+func (c *Config) chooseModel() (model, error) {
+	provider, name := c.LLMProvider, c.LLMModel
+	if c.DefaultModel != "" && provider == "" {
+		var ok bool
+		if provider, name, ok = strings.Cut(c.DefaultModel, "/"); !ok {
+			return model{}, usageError{fmt.Errorf("DEFAULT_MODEL is %q; it must be provider/model, such as anthropic/claude-sonnet-4-5", c.DefaultModel)}
+		}
+		if provider == "gemini" {
+			provider = "google"
+		}
+	}
+	if provider == "" {
+		provider = c.providerByKey()
+	}
+	m := model{provider: provider, name: name}
+	switch provider {
+	case "skillmatch":
+		return m, nil
+	case "anthropic":
+		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.AnthropicAPIKey), cmp.Or(c.LLMBaseURL, c.AnthropicBaseURL)
+		m.name = cmp.Or(name, c.AnthropicModel)
+	case "openai":
+		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.OpenAIAPIKey), cmp.Or(c.LLMBaseURL, c.OpenAIBaseURL)
+		m.name = cmp.Or(name, c.OpenAIModel)
+	case "google":
+		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.GoogleAPIKey), cmp.Or(c.LLMBaseURL, googleBaseURL)
+	default:
+		return model{}, usageError{fmt.Errorf("model provider %q is not known; use one of %s", provider, strings.Join(providers, ", "))}
+	}
+	return m, nil
+}
+
+var providers = []string{"anthropic", "openai", "google", "skillmatch"}
+
+func (c *Config) providerByKey() string {
+	switch {
+	case c.AnthropicAPIKey != "":
+		return "anthropic"
+	case c.OpenAIAPIKey != "" || c.LLMBaseURL != "" || c.LLMAPIKey != "":
+		return "openai"
+	case c.GoogleAPIKey != "":
+		return "google"
+	default:
+		return "skillmatch"
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+
+	"airlock/ident"
+	"airlock/servers"
+)
+
+type doctorCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+// finding is one line of the doctor's report.
+type finding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+}
+
+// Run reports every part that a task needs, and fails if one is broken.
+func (d doctorCommand) Run(ctx context.Context, c *Config, std streams) error {
+	cl, err := c.connect(std)
+	if err != nil {
+		return err
+	}
+	defer cl.close()
+	findings := c.examine(ctx, cl.system)
+	if d.JSON {
+		err = printJSON(std.out, findings)
+	} else {
+		for _, f := range findings {
+			mark := "ok  "
+			if !f.OK {
+				mark = "FAIL"
+			}
+			fmt.Fprintf(std.out, "%s  %-22s %s\n", mark, f.What, f.Detail)
+		}
+	}
+	if err == nil && slices.ContainsFunc(findings, func(f finding) bool { return !f.OK }) {
+		return errReported
+	}
+	return err
+}
+
+func (c *Config) examine(ctx context.Context, s *system) []finding {
+	findings := []finding{{"data folder", true, c.DataDir}, {"catalog", true, c.Catalog}}
+	findings = append(findings, c.examineModel())
+	checks := s.service.Check(ctx)
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		f := finding{What: name, OK: checks[name] == nil, Detail: "works"}
+		if !f.OK {
+			f.Detail = checks[name].Error()
+		}
+		findings = append(findings, f)
+	}
+	findings = append(findings, examineServers(ctx, s)...)
+	if _, err := exec.LookPath("docker"); err != nil {
+		findings = append(findings, finding{"docker", true, "not found: scripts run in the embedded sandbox, JavaScript only"})
+	}
+	return findings
+}
+
+func (c *Config) examineModel() finding {
+	m, err := c.chooseModel()
+	if err != nil {
+		return finding{"model", false, err.Error()}
+	}
+	if m.provider == "skillmatch" {
+		return finding{"model", true, "none: tasks are answered by skills; set ANTHROPIC_API_KEY, OPENAI_API_KEY or LLM_BASE_URL for a model"}
+	}
+	return finding{"model", true, m.String()}
+}
+
+// examineServers starts each enabled server by asking it for its tools.
+func examineServers(ctx context.Context, s *system) []finding {
+	tools, faults := s.manager.Tools(ctx, servers.Caller{User: "local", Session: ident.NewSession()})
+	count := map[string]int{}
+	for _, t := range tools {
+		count[t.Server]++
+	}
+	var findings []finding
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		findings = append(findings, finding{"server " + name, true, fmt.Sprintf("%d tools", count[name])})
+	}
+	for _, f := range faults {
+		findings = append(findings, finding{"server " + f.Server, false, f.Err.Error()})
+	}
+	return findings
+}

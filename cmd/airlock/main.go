@@ -1,0 +1,145 @@
+// Command airlock lets AI agents work by writing scripts: it runs them in a
+// sandbox, gives them the tools of MCP servers through one bridge, and keeps
+// personal data out of the model's sight. See the README for where to start.
+//
+// This package parses flags and environment and wires the parts together;
+// nothing else.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/joho/godotenv"
+
+	"airlock/runtime/wasm"
+)
+
+// Exit codes, as every command keeps them.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// workerCommand is the hidden argument that makes this binary a sandbox worker.
+const workerCommand = "wasm-worker"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// streams are the program's three standard streams.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// commands is the command line. The fields' tags are its documentation.
+type commands struct {
+	Config
+
+	Serve  serveCommand  `cmd:"" help:"Serve the HTTP API."`
+	Run    runCommand    `cmd:"" help:"Run a script against the tools, without a model."`
+	Task   taskCommand   `cmd:"" help:"Let the agent work on one task."`
+	Tools  toolsCommand  `cmd:"" help:"Look at and call the tools of the upstream servers."`
+	Doctor doctorCommand `cmd:"" help:"Say what is configured, what works and what is missing."`
+}
+
+// run is main without the process around it.
+func run(ctx context.Context, args []string, std streams) int {
+	if len(args) == 1 && args[0] == workerCommand {
+		return runWorker(ctx)
+	}
+	if err := godotenv.Load(); err != nil && !errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(std.err, "airlock: read .env: %v\n", err)
+		return exitUsage
+	}
+	var cli commands
+	exited := -1
+	parser, err := kong.New(&cli,
+		kong.Name("airlock"),
+		kong.Description("Agents write scripts, airlock runs them: tools behind one bridge, personal data kept from the model."),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(std),
+	)
+	if err != nil {
+		fmt.Fprintf(std.err, "airlock: %v\n", err)
+		return exitFailed
+	}
+	if err := dropEmpty(parser.Model); err != nil {
+		fmt.Fprintf(std.err, "airlock: %v\n", err)
+		return exitFailed
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 {
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(std.err, "airlock: %v\nTry \"airlock --help\".\n", err)
+		return exitUsage
+	}
+	return exitCode(parsed.Run(&cli.Config), std)
+}
+
+// dropEmpty takes an empty environment variable for one that is not set, as
+// people mean it who leave a line of .env without a value.
+func dropEmpty(app *kong.Application) error {
+	for _, flags := range app.AllFlags(false) {
+		for _, flag := range flags {
+			for _, name := range flag.Envs {
+				if os.Getenv(name) != "" {
+					continue
+				}
+				if err := os.Unsetenv(name); err != nil {
+					return fmt.Errorf("unset %s: %w", name, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// usageError marks a wrong use of the program, as opposed to a failure.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func exitCode(err error, std streams) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(std.err, "airlock: %v\n", err)
+		return exitUsage
+	case errors.Is(err, errReported):
+		return exitFailed
+	default:
+		fmt.Fprintf(std.err, "airlock: %v\n", err)
+		return exitFailed
+	}
+}
+
+// errReported ends a command whose failure its output already tells.
+var errReported = errors.New("failed")
+
+func runWorker(ctx context.Context) int {
+	if err := wasm.WorkerMain(ctx, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "airlock worker: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary the program itself where a story or the sandbox
+// starts it as such.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == workerCommand {
+		os.Exit(runWorker(context.Background()))
+	}
+	testscript.Main(m, map[string]func(){"airlock": main})
+}
+
+// TestStories runs what people type, with real processes: see testdata/stories.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	catalog, err := filepath.Abs("../../catalog.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/stories",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("CATALOG", catalog)
+			e.Setenv("DATA_DIR", filepath.Join(e.WorkDir, "data"))
+			return nil
+		},
+	})
+}

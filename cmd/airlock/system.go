@@ -1,0 +1,268 @@
+package main
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/orchestrator/api"
+	"airlock/orchestrator/llm"
+	"airlock/orchestrator/llm/anthropic"
+	"airlock/orchestrator/llm/openai"
+	"airlock/orchestrator/llm/skillmatch"
+	"airlock/pii"
+	"airlock/pii/detect"
+	"airlock/runtime/helpers"
+	"airlock/runtime/sandbox"
+	"airlock/runtime/wasm"
+	"airlock/servers"
+	"airlock/servers/database"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// system is all parts of airlock, wired.
+type system struct {
+	api     *api.Server
+	service *orchestrator.Service
+	manager *servers.Manager
+	catalog *servers.Catalog
+	closers []func() error // in the order to close in
+}
+
+// shopSeed makes the sample shop the same on every machine, so that figures in
+// the documents hold.
+const shopSeed = 1
+
+// shutdownTimeout bounds how long open requests may take to end.
+const shutdownTimeout = 10 * time.Second
+
+func (s *system) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	var errs []error
+	if s.api != nil {
+		errs = append(errs, s.api.Shutdown(ctx))
+	}
+	for _, f := range s.closers {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// open builds the system from the inside out. What was built is closed again if
+// a later part fails.
+func (c *Config) open(log *zap.Logger) (_ *system, err error) {
+	s := &system{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	keys, err := c.openKeys()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.openServers(s, log); err != nil {
+		return nil, err
+	}
+	guard, err := c.openBridge(s, keys, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.openService(s, guard, keys, log); err != nil {
+		return nil, err
+	}
+	s.api, err = api.New(api.Options{
+		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
+		Rights: api.Rights{Run: true, Reveal: true}, Log: log,
+	})
+	return s, err
+}
+
+func (c *Config) openServers(s *system, log *zap.Logger) (err error) {
+	if s.catalog, err = servers.LoadCatalog(c.Catalog, os.LookupEnv); err != nil {
+		return usageError{err}
+	}
+	for _, warning := range s.catalog.Warnings() {
+		log.Warn(warning)
+	}
+	databases := filepath.Join(c.DataDir, "databases")
+	if err := os.MkdirAll(databases, 0o700); err != nil {
+		return fmt.Errorf("make the folder of databases: %w", err)
+	}
+	database, err := database.New(database.Options{Dir: databases, Seed: shopSeed})
+	if err != nil {
+		return fmt.Errorf("set up the built-in database server: %w", err)
+	}
+	s.manager, err = servers.New(servers.Options{
+		Catalog: s.catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
+		CacheDir: filepath.Join(c.DataDir, "cache"),
+	})
+	if err != nil {
+		return fmt.Errorf("set up the upstream servers: %w", err)
+	}
+	s.closers = append([]func() error{s.manager.Close}, s.closers...)
+	return nil
+}
+
+func (c *Config) openBridge(s *system, k keys, log *zap.Logger) (*bridge.Bridge, error) {
+	audit, err := os.OpenFile(filepath.Join(c.DataDir, "audit.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the audit log: %w", err)
+	}
+	s.closers = append(s.closers, audit.Close)
+	return bridge.New(bridge.Options{
+		Secret: k.session, TokenTTL: time.Duration(c.TokenExpiration) * time.Second, Limits: bridge.DefaultLimits(),
+		Upstreams: s.manager, Audit: audit, Pseudonym: k.pseudonym, Log: log,
+	})
+}
+
+func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.Logger) error {
+	provider, err := c.openProvider()
+	if err != nil {
+		return err
+	}
+	detector, err := c.openDetector()
+	if err != nil {
+		return err
+	}
+	embedded, err := wasm.New(wasm.Options{
+		Worker: []string{"/proc/self/exe", workerCommand}, Prelude: helpers.JavaScript(), CacheDir: filepath.Join(c.DataDir, "cache", "wasm"), Log: log,
+	})
+	if err != nil {
+		return fmt.Errorf("set up the wasm sandbox: %w", err)
+	}
+	s.closers = append([]func() error{embedded.Close}, s.closers...)
+	store, err := skills.New(skills.Options{
+		Library: skills.Library(), SharedDir: filepath.Join(c.DataDir, "skills", "shared"), UsersDir: filepath.Join(c.DataDir, "skills", "users"),
+		Detector: detector,
+	})
+	if err != nil {
+		return fmt.Errorf("open the skills: %w", err)
+	}
+	spaces, err := workspace.New(workspace.Options{Dir: c.DataDir})
+	if err != nil {
+		return fmt.Errorf("open the workspaces: %w", err)
+	}
+	limits := orchestrator.DefaultLimits()
+	limits.Execution = c.executionLimits()
+	s.service, err = orchestrator.New(orchestrator.Options{
+		Provider: provider, Backends: []sandbox.Backend{embedded}, Bridge: guard, Skills: store, Workspaces: spaces,
+		NewVault:  func() (*pii.Vault, error) { return pii.NewVault(pii.VaultOptions{Detector: detector}) },
+		Pseudonym: k.pseudonym, Limits: limits, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	s.closers = append([]func() error{s.service.Close}, s.closers...)
+	return nil
+}
+
+func (c *Config) openProvider() (llm.Provider, error) {
+	m, err := c.chooseModel()
+	if err != nil {
+		return nil, err
+	}
+	switch m.provider {
+	case "anthropic":
+		return anthropic.New(anthropic.Options{APIKey: m.key, BaseURL: m.baseURL, Model: m.name})
+	case "openai", "google":
+		return openai.New(openai.Options{APIKey: m.key, BaseURL: m.baseURL, Model: m.name})
+	default:
+		return skillmatch.New(skillmatch.Options{})
+	}
+}
+
+func (c *Config) openDetector() (*detect.Detector, error) {
+	text := c.PIICustomPatterns
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("PII_CUSTOM_PATTERNS: %w", err)}
+		}
+		text = string(data)
+	}
+	custom := map[string]string{}
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &custom); err != nil {
+			return nil, usageError{errors.New(`PII_CUSTOM_PATTERNS is not a JSON object of strings such as {"EMPLOYEE_ID":"EMP-[0-9]{6}"}`)}
+		}
+	}
+	d, err := detect.New(detect.Options{Packs: c.PIIPacks, Custom: custom})
+	if err != nil {
+		return nil, usageError{fmt.Errorf("PII_CUSTOM_PATTERNS: %w", err)}
+	}
+	return d, nil
+}
+
+// keys are the secrets of one installation.
+type keys struct {
+	session   []byte // signs session tokens
+	pseudonym ident.Pseudonym
+}
+
+// openKeys reads the installation's key, made at first start, and derives the
+// others from it.
+func (c *Config) openKeys() (keys, error) {
+	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+		return keys{}, usageError{fmt.Errorf("DATA_DIR: %w", err)}
+	}
+	master, err := masterKey(filepath.Join(c.DataDir, "store.key"))
+	if err != nil {
+		return keys{}, err
+	}
+	naming, err := hkdf.Key(sha256.New, master, nil, "airlock pseudonyms", 32)
+	if err != nil {
+		return keys{}, fmt.Errorf("derive the key for pseudonyms: %w", err)
+	}
+	k := keys{session: []byte(c.SessionSecret), pseudonym: ident.NewPseudonym(naming)}
+	if c.SessionSecret == "" {
+		k.session = make([]byte, 32)
+		if _, err := rand.Read(k.session); err != nil {
+			return keys{}, fmt.Errorf("make a session secret: %w", err)
+		}
+	}
+	return k, nil
+}
+
+// masterKey reads a key file, or makes one that only its owner can read.
+func masterKey(path string) ([]byte, error) {
+	fresh := make([]byte, 32)
+	if _, err := rand.Read(fresh); err != nil {
+		return nil, fmt.Errorf("make a store key: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = io.WriteString(f, hex.EncodeToString(fresh)+"\n")
+		return fresh, errors.Join(err, f.Close())
+	}
+	if !errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("make the store key: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the store key: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != len(fresh) {
+		return nil, fmt.Errorf("store key %s is damaged: it must hold 64 hexadecimal digits; restore it from a backup", path)
+	}
+	return key, nil
+}

@@ -1,0 +1,240 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+)
+
+const (
+	// turnAttempts is how often one turn is asked before its error counts.
+	turnAttempts = 4
+	// firstPause doubles with each further attempt, where the provider names no
+	// time of its own.
+	firstPause = 500 * time.Millisecond
+	// longestPause bounds what a provider may ask us to wait.
+	longestPause = 30 * time.Second
+	// sameFailures is how often the same script error may come back.
+	sameFailures = 3
+)
+
+// phase is what the agent does next.
+type phase int
+
+const (
+	phaseAsk phase = iota
+	phaseAct
+	phaseDone
+)
+
+// agent works on one task. It belongs to the task's goroutine.
+type agent struct {
+	*Service
+	task  *taskState
+	vault *pii.Vault
+
+	system   pii.Tokenized
+	skills   []llm.Skill
+	messages []llm.Message // the conversation, this task's part included
+	calls    []llm.Call    // what the last turn wants done
+	answer   pii.Tokenized
+	failures map[string]int // script errors by what they say
+}
+
+// runAgent works on the task until the model has nothing more to do. The answer
+// so far comes back with an error too.
+func (s *Service) runAgent(ctx context.Context, t *taskState) (pii.Tokenized, error) {
+	a := &agent{Service: s, task: t, vault: t.session.vault, failures: map[string]int{}}
+	if err := a.begin(); err != nil {
+		return noText, err
+	}
+	var err error
+	for next := phaseAsk; next != phaseDone && err == nil; {
+		switch next {
+		case phaseAsk:
+			next, err = a.ask(ctx)
+		case phaseAct:
+			next, err = a.act(ctx)
+		}
+	}
+	if err == nil {
+		t.session.history = a.messages
+	}
+	return a.answer, err
+}
+
+// begin puts the task into words for the model.
+func (a *agent) begin() error {
+	text, err := a.vault.Tokenize(a.task.request.Text, pii.OriginUser)
+	if err != nil {
+		return fmt.Errorf("tokenize the task: %w", err)
+	}
+	if a.skills, err = a.matchSkills(text); err != nil {
+		return err
+	}
+	if a.system, err = systemPrompt(a.Service, a.vault, a.skills); err != nil {
+		return err
+	}
+	a.messages = append(append([]llm.Message(nil), a.task.session.history...),
+		llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{Text: text}}})
+	return nil
+}
+
+// ask lets the model answer one turn, again where that may help: nothing of a
+// turn has had an effect before it is complete.
+func (a *agent) ask(ctx context.Context) (phase, error) {
+	if a.task.snapshot().Usage.Turns >= a.task.request.MaxTurns {
+		return phaseDone, errTurns
+	}
+	var last error
+	for attempt := range turnAttempts {
+		if attempt > 0 {
+			if err := pause(ctx, last, attempt); err != nil {
+				return phaseDone, err
+			}
+			a.log.Info("asking the model again", zap.String("task", string(a.task.task.ID)), zap.Int("attempt", attempt+1), zap.Error(last))
+		}
+		turn, err := a.turn(ctx)
+		if err == nil {
+			return a.take(turn)
+		}
+		if last = err; !worthRetrying(err) {
+			break
+		}
+	}
+	return phaseDone, last
+}
+
+func worthRetrying(err error) bool {
+	var provider *llm.Error
+	return errors.Is(err, llm.ErrTruncated) || (errors.As(err, &provider) && provider.Retry)
+}
+
+// pause waits before a further attempt, as long as the provider asked.
+func pause(ctx context.Context, last error, attempt int) error {
+	wait := firstPause << (attempt - 1)
+	var provider *llm.Error
+	if errors.As(last, &provider) && provider.After > 0 {
+		wait = provider.After
+	}
+	timer := time.NewTimer(min(wait, longestPause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// turn is one complete answer of the model.
+type turn struct {
+	text   strings.Builder
+	blocks []llm.Part // reasoning, to be sent back
+	calls  []llm.Call
+	usage  llm.Usage
+	stop   llm.StopReason
+}
+
+func (a *agent) turn(ctx context.Context) (*turn, error) {
+	t := &turn{}
+	request := llm.Request{
+		Model: a.task.request.Model, System: a.system, Messages: a.messages, Tools: modelTools(), Skills: a.skills,
+	}
+	for event, err := range a.opts.Provider.Stream(ctx, request) {
+		if err != nil {
+			return nil, err
+		}
+		switch e := event.(type) {
+		case llm.TextDelta:
+			t.text.WriteString(e.Text)
+			a.task.emit(EventModelDelta, EventData{Text: a.vault.FromModel(e.Text)})
+		case llm.Reasoning:
+			t.blocks = append(t.blocks, e.Block)
+		case llm.Call:
+			t.calls = append(t.calls, e)
+		case llm.Usage:
+			t.usage = e
+		case llm.Stop:
+			t.stop = e.Reason
+		}
+	}
+	if t.stop == "" {
+		return nil, llm.ErrTruncated
+	}
+	return t, nil
+}
+
+// take adds a turn to the conversation and decides what follows from it.
+func (a *agent) take(t *turn) (phase, error) {
+	a.task.change(func(task *Task) {
+		task.Usage.Turns++
+		task.Usage.InputTokens += t.usage.InputTokens
+		task.Usage.OutputTokens += t.usage.OutputTokens
+		task.Usage.CachedTokens += t.usage.CachedTokens
+	})
+	message := llm.Message{Role: llm.Assistant, Parts: t.blocks}
+	if t.text.Len() > 0 {
+		a.answer = a.vault.FromModel(t.text.String())
+		message.Parts = append(message.Parts, llm.Text{Text: a.answer})
+	}
+	for _, c := range t.calls {
+		message.Parts = append(message.Parts, llm.ToolUse{ID: c.ID, Name: c.Name, Arguments: a.vault.FromModel(c.Arguments)})
+	}
+	if len(message.Parts) > 0 {
+		a.messages = append(a.messages, message)
+	}
+	if a.calls = t.calls; len(a.calls) > 0 {
+		return phaseAct, nil
+	}
+	switch t.stop {
+	case llm.StopRefusal:
+		return phaseDone, errRefused
+	case llm.StopLength:
+		return phaseDone, errLength
+	default:
+		return phaseDone, nil
+	}
+}
+
+// act does what the model asked for, in its order, and tells it the results.
+func (a *agent) act(ctx context.Context) (phase, error) {
+	results := llm.Message{Role: llm.User}
+	for _, call := range a.calls {
+		content, failed, err := a.callTool(ctx, call)
+		if err != nil {
+			return phaseDone, err
+		}
+		results.Parts = append(results.Parts, llm.ToolResult{ID: call.ID, Content: content, IsError: failed})
+	}
+	a.messages = append(a.messages, results)
+	return phaseAsk, nil
+}
+
+// matchSkills finds the user's skills that may fit the task, best first.
+func (a *agent) matchSkills(task pii.Tokenized) ([]llm.Skill, error) {
+	matches, err := a.opts.Skills.Match(a.task.session.key, task)
+	if err != nil {
+		return nil, fmt.Errorf("look for skills: %w", err)
+	}
+	var fitting []llm.Skill
+	for _, m := range matches {
+		name, err := a.vault.Tokenize(m.Name, pii.OriginUser)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize a skill's name: %w", err)
+		}
+		description, err := a.vault.Tokenize(m.Description, pii.OriginUser)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize a skill's description: %w", err)
+		}
+		fitting = append(fitting, llm.Skill{Path: m.Path, Name: name, Description: description, Confidence: m.Confidence})
+	}
+	return fitting, nil
+}

@@ -1,0 +1,118 @@
+// Package api is airlock's public HTTP face: it takes in tasks and scripts, and
+// gives their users the results with the real values in place of tokens.
+//
+// It is one of two packages that may open personal data (package pii/reveal),
+// which it does in present.go alone.
+//
+// Every route checks, before anything else, that the request is meant for this
+// server and was not sent by a page of another origin: see guard.go. Errors are
+// always JSON of one shape: see problem.go.
+package api
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.uber.org/zap"
+)
+
+// Options are what a Server is made of. All but Log are required.
+type Options struct {
+	Service Service
+	// Hosts are the values of the Host header that mean this server, with their
+	// ports. Loopback names are added for Port.
+	Hosts []string
+	Port  string
+	// Origins are foreign origins whose pages may call; usually none.
+	Origins []string
+	// Rights are what an unauthenticated caller may do. Give them only to a server
+	// that listens on loopback.
+	Rights Rights
+	Log    *zap.Logger
+}
+
+// Rights are what a caller may do.
+type Rights struct {
+	// Run allows tasks and scripts.
+	Run bool
+	// Reveal allows real values in answers that are tokenized otherwise.
+	Reveal bool
+}
+
+// bodyLimit bounds every request's body, in bytes.
+const bodyLimit = 8 << 20
+
+// Server serves the API on listeners.
+type Server struct {
+	opts   Options
+	app    *fiber.App
+	ctx    context.Context //nolint:containedctx // the server's own life: ends with Shutdown, parent of every wait
+	cancel context.CancelFunc
+	work   sync.WaitGroup // in-process listeners
+}
+
+// New makes a server that does not listen yet.
+func New(o Options) (*Server, error) {
+	if o.Service == nil {
+		return nil, errors.New("api: Service is missing")
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{opts: o, ctx: ctx, cancel: cancel}
+	s.app = fiber.New(fiber.Config{
+		AppName:               "airlock",
+		BodyLimit:             bodyLimit,
+		DisableStartupMessage: true,
+		ErrorHandler:          s.answerError,
+		Immutable:             true, // handlers hand strings to goroutines that outlive them
+		ReadTimeout:           30 * time.Second,
+		IdleTimeout:           2 * time.Minute,
+		ReadBufferSize:        16 << 10,
+		UnescapePath:          false,
+	})
+	s.routes()
+	return s, nil
+}
+
+func (s *Server) routes() {
+	s.app.Use(s.recoverPanic, s.guard)
+	s.app.Get("/health", s.health)
+	s.app.Get("/ready", s.ready)
+	s.app.Post("/task", s.needRun, s.postTask)
+	s.app.Get("/tasks", s.needRun, s.listTasks)
+	s.app.Get("/tasks/:id", s.needRun, s.getTask)
+	s.app.Post("/tasks/:id/cancel", s.needRun, s.cancelTask)
+	s.app.Post("/execute", s.needRun, s.postExecute)
+	s.app.Get("/tools", s.needRun, s.listTools)
+	s.app.Get("/tools/:name", s.needRun, s.getTool)
+	s.app.Get("/skills", s.needRun, s.listSkills)
+	s.app.Get("/skills/:name", s.needRun, s.getSkill)
+	s.app.Get("/artifacts/:userId", s.needRun, s.listArtifacts)
+	s.app.Get("/artifacts/:userId/+", s.needRun, s.getArtifact)
+	s.app.Use(func(c *fiber.Ctx) error { return s.unknownRoute(c) })
+}
+
+// Serve answers on l until Shutdown.
+func (s *Server) Serve(l net.Listener) error { return s.app.Listener(l) }
+
+// Shutdown stops taking requests, ends those that wait, and returns when all are
+// answered or ctx ends.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.cancel()
+	err := s.app.ShutdownWithContext(ctx)
+	s.work.Wait()
+	return err
+}
+
+func (s *Server) needRun(c *fiber.Ctx) error {
+	if !s.opts.Rights.Run {
+		return problem{Status: fiber.StatusUnauthorized, Code: "unauthorized", Message: "this server takes no unauthenticated requests", Hint: "send an API key"}
+	}
+	return c.Next()
+}

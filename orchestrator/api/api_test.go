@@ -1,0 +1,370 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/pii"
+	"airlock/pii/detect"
+	"airlock/runtime/sandbox"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// fakeService answers with what a test put into it and records what it is asked.
+type fakeService struct {
+	vault     *pii.Vault
+	task      orchestrator.Task
+	execution orchestrator.Execution
+	file      orchestrator.ArtifactFile
+	err       error
+	submitted orchestrator.TaskRequest
+	executed  orchestrator.ExecuteRequest
+	json      pii.Tokenized
+}
+
+func (f *fakeService) Submit(_ context.Context, r orchestrator.TaskRequest) (ident.Task, error) {
+	f.submitted = r
+	return "task_1", f.err
+}
+func (f *fakeService) Wait(context.Context, ident.User, ident.Task) (orchestrator.Task, error) {
+	return f.task, nil
+}
+func (f *fakeService) Task(ident.User, ident.Task) (orchestrator.Task, error) { return f.task, f.err }
+func (f *fakeService) Tasks(ident.User) []orchestrator.Task                   { return []orchestrator.Task{f.task} }
+func (f *fakeService) Cancel(ident.User, ident.Task) error                    { return f.err }
+func (f *fakeService) Execute(_ context.Context, r orchestrator.ExecuteRequest) (orchestrator.Execution, error) {
+	f.executed = r
+	return f.execution, f.err
+}
+func (f *fakeService) Tools(context.Context, ident.User, bridge.Query) (pii.Tokenized, *pii.Vault, error) {
+	return f.json, f.vault, f.err
+}
+func (f *fakeService) Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error) {
+	return f.json, f.vault, f.err
+}
+func (f *fakeService) Skills(ident.User) ([]skills.Skill, error) { return nil, f.err }
+func (f *fakeService) Skill(ident.User, string) (skills.Skill, pii.Raw, error) {
+	return skills.Skill{}, pii.Raw{}, fs.ErrNotExist
+}
+func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) { return nil, f.err }
+func (f *fakeService) ReadArtifact(ident.User, string) (orchestrator.ArtifactFile, error) {
+	return f.file, f.err
+}
+func (f *fakeService) Languages() []sandbox.Language { return []sandbox.Language{sandbox.JavaScript} }
+func (f *fakeService) Check(context.Context) map[string]error {
+	return map[string]error{"sandbox fake": f.err}
+}
+
+func newVault(t *testing.T) *pii.Vault {
+	t.Helper()
+	d, err := detect.New(detect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := pii.NewVault(pii.VaultOptions{Detector: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func tokenized(t *testing.T, v *pii.Vault, text string) pii.Tokenized {
+	t.Helper()
+	tok, err := v.Tokenize(pii.NewRaw(text), pii.OriginUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tok
+}
+
+// start serves f and returns a function that sends one request.
+func start(t *testing.T, f *fakeService, rights Rights) func(method, path, body string, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	s, err := New(Options{Service: f, Port: "3000", Rights: rights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, base := s.Client()
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	})
+	return func(method, path, body string, headers ...string) (int, http.Header, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body != "" {
+			r.Header.Set("Content-Type", "application/json")
+		}
+		for i := 0; i < len(headers); i += 2 {
+			if headers[i] == "Host" {
+				r.Host = headers[i+1]
+			}
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, answer.Header, string(text)
+	}
+}
+
+var all = Rights{Run: true, Reveal: true}
+
+func code(t *testing.T, body string) string {
+	t.Helper()
+	var p struct {
+		Error struct{ Code, Message, Hint string }
+	}
+	if err := json.Unmarshal([]byte(body), &p); err != nil {
+		t.Fatalf("the error is not JSON: %q", body)
+	}
+	if p.Error.Message == "" || p.Error.Hint == "" {
+		t.Errorf("the error tells no message or no hint: %s", body)
+	}
+	return p.Error.Code
+}
+
+func TestEveryRouteRefusesWhatABrowserPageCouldSend(t *testing.T) {
+	t.Parallel()
+	f := &fakeService{vault: newVault(t)}
+	f.task.Vault = f.vault
+	s, err := New(Options{Service: f, Port: "3000", Rights: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := start(t, f, all)
+	seen := map[string]bool{}
+	for _, route := range s.app.GetRoutes(true) {
+		key := route.Method + " " + route.Path
+		if seen[key] || route.Method == http.MethodHead || route.Method == http.MethodConnect || route.Method == http.MethodTrace {
+			continue
+		}
+		seen[key] = true
+		path := strings.NewReplacer(":id", "task_1", ":name", "x", ":userId", "u1", "+", "a.txt").Replace(route.Path)
+		for _, tc := range []struct {
+			what    string
+			headers []string
+			status  int
+		}{
+			{"a foreign Host", []string{"Host", "evil.example:3000"}, http.StatusMisdirectedRequest},
+			{"the right name with a wrong port", []string{"Host", "localhost:80"}, http.StatusMisdirectedRequest},
+			{"a foreign Origin", []string{"Origin", "https://evil.example"}, http.StatusForbidden},
+			{"the Origin null", []string{"Origin", "null"}, http.StatusForbidden},
+			{"a text/plain body", []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
+			{"a form", []string{"Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
+		} {
+			status, header, body := send(route.Method, path, `{"userId":"u1"}`, tc.headers...)
+			if status != tc.status {
+				t.Errorf("%s with %s answered %d (%s), want %d", key, tc.what, status, body, tc.status)
+				continue
+			}
+			code(t, body)
+			if header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s allows other origins", key)
+			}
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("only %d routes were tried", len(seen))
+	}
+}
+
+func TestOwnNamesAndOriginsAreTaken(t *testing.T) {
+	t.Parallel()
+	send := start(t, &fakeService{}, all)
+	for _, headers := range [][]string{
+		{"Host", "localhost:3000"}, {"Host", "127.0.0.1:3000"}, {"Host", "[::1]:3000"}, {"Host", "LOCALHOST:3000"},
+		{"Origin", "http://localhost:3000"}, {"Origin", "http://127.0.0.1:3000"},
+	} {
+		if status, _, body := send("GET", "/health", "", headers...); status != http.StatusOK {
+			t.Errorf("%v answered %d: %s", headers, status, body)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		method, path, body string
+		err                error
+		status             int
+		code, says         string
+	}{
+		"malformed JSON":          {"POST", "/task", `{"userId":`, nil, 400, "invalid_request", "not valid JSON"},
+		"no JSON object":          {"POST", "/task", `[1]`, nil, 400, "invalid_request", "JSON object"},
+		"two objects":             {"POST", "/task", `{} {}`, nil, 400, "invalid_request", "more after"},
+		"an unknown field":        {"POST", "/task", `{"userId":"u1","tsak":"x"}`, nil, 400, "invalid_request", `unknown field "tsak"`},
+		"a field of another type": {"POST", "/task", `{"userId":7}`, nil, 400, "invalid_request", `"userId" must be a string`},
+		"a user id of no form":    {"POST", "/task", `{"userId":"../x","task":"x"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"no user id":              {"POST", "/execute", `{"code":"1"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"an empty task":           {"POST", "/task", `{"userId":"u1"}`, fmt.Errorf("%w: the task is empty", orchestrator.ErrInvalid), 400, "invalid_request", "empty"},
+		"a task too long":         {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("task %w", orchestrator.ErrTooLarge), 413, "too_large", "too large"},
+		"a body too long":         {"POST", "/task", `{"task":"` + strings.Repeat("a", bodyLimit) + `"}`, nil, 413, "too_large", ""},
+		"a foreign session":       {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("session %w", orchestrator.ErrNotFound), 404, "not_found", "not found"},
+		"too much at once":        {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrFull, 503, "full", "full"},
+		"an unknown language":     {"POST", "/execute", `{"userId":"u1","code":"x"}`, orchestrator.ErrLanguage, 400, "unsupported_language", "language"},
+		"an unknown tool":         {"GET", "/tools/x", "", &bridge.Error{Status: 404, Code: "unknown_tool", Message: "no such tool", Hint: "ask"}, 404, "unknown_tool", "no such tool"},
+		"an unknown parameter":    {"GET", "/tools?quary=x", "", nil, 400, "invalid_request", `"quary"`},
+		"a bad limit":             {"GET", "/tools?limit=-1", "", nil, 400, "invalid_request", "limit"},
+		"an unknown route":        {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
+		"a wrong method":          {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
+		"an unknown skill":        {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
+		"a missing artifact":      {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
+		"an artifact outside":     {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			send := start(t, &fakeService{err: tc.err, vault: newVault(t)}, all)
+			status, _, body := send(tc.method, tc.path, tc.body)
+			if status != tc.status {
+				t.Fatalf("answered %d, want %d: %s", status, tc.status, body)
+			}
+			if got := code(t, body); got != tc.code || !strings.Contains(body, jsonEscaped(tc.says)) {
+				t.Errorf("answered %s, want the code %s and %q", body, tc.code, tc.says)
+			}
+		})
+	}
+}
+
+func jsonEscaped(s string) string {
+	text, _ := json.Marshal(s)
+	return strings.Trim(string(text), `"`)
+}
+
+func TestUnknownErrorsTellNothing(t *testing.T) {
+	t.Parallel()
+	send := start(t, &fakeService{err: errors.New("secret of ann@example.org")}, all)
+	status, _, body := send("POST", "/task", `{"userId":"u1","task":"x"}`)
+	if status != 500 || code(t, body) != "internal" || strings.Contains(body, "secret") {
+		t.Errorf("answered %d %s", status, body)
+	}
+}
+
+func TestTaskIsAnsweredWithRealValues(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	f := &fakeService{vault: v, task: orchestrator.Task{
+		ID: "task_1", Session: "ses_1", Status: orchestrator.StatusCompleted, Vault: v,
+		Message:   tokenized(t, v, "Write to ann@example.org, see https://evil.example/?q=ann@example.org"),
+		Output:    tokenized(t, v, `{"mail":"ann@example.org"}`),
+		Logs:      []pii.Tokenized{tokenized(t, v, "found ann@example.org")},
+		Artifacts: []orchestrator.Artifact{{Name: "report.md", Size: 3, MIME: "text/markdown"}},
+	}}
+	send := start(t, f, all)
+	status, _, body := send("POST", "/task", `{"userId":"u1","task":"hello","maxTurns":3,"timeoutMs":5000}`)
+	if status != 200 {
+		t.Fatalf("answered %d: %s", status, body)
+	}
+	var got struct {
+		TaskID, SessionID, Status, Message string
+		Output                             struct{ Mail string }
+		Logs                               []string
+		Artifacts                          []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(body), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(got.Message, "Write to ann@example.org") || got.Output.Mail != "ann@example.org" || got.Logs[0] != "found ann@example.org" {
+		t.Errorf("the user got %s, want real values", body)
+	}
+	if strings.Contains(got.Message, "q=ann@example.org") {
+		t.Error("a value stands inside a URL of the answer")
+	}
+	if got.TaskID != "task_1" || got.SessionID != "ses_1" || len(got.Artifacts) != 1 {
+		t.Errorf("answered %s", body)
+	}
+	if f.submitted.User != "u1" || f.submitted.MaxTurns != 3 || f.submitted.Timeout != 5*time.Second {
+		t.Errorf("submitted %+v", f.submitted)
+	}
+}
+
+func TestRespondAsync(t *testing.T) {
+	t.Parallel()
+	send := start(t, &fakeService{}, all)
+	status, header, body := send("POST", "/task", `{"userId":"u1","task":"hello"}`, "Prefer", "respond-async")
+	if status != 202 || !strings.Contains(body, `"taskId":"task_1"`) || !strings.Contains(header.Get("Location"), "/tasks/task_1") {
+		t.Errorf("answered %d %s, location %q", status, body, header.Get("Location"))
+	}
+}
+
+func TestExecuteRevealsOnlyOnRequestAndByRight(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	f := &fakeService{execution: orchestrator.Execution{Session: "ses_1", Reason: sandbox.ReasonOK, Vault: v, Value: tokenized(t, v, `"ann@example.org"`)}}
+	for name, tc := range map[string]struct {
+		body     string
+		rights   Rights
+		status   int
+		revealed bool
+	}{
+		"tokens by default":           {`{"userId":"u1","code":"x"}`, all, 200, false},
+		"values on request":           {`{"userId":"u1","code":"x","detokenize":true}`, all, 200, true},
+		"no values without the right": {`{"userId":"u1","code":"x","detokenize":true}`, Rights{Run: true}, 403, false},
+		"nothing without any right":   {`{"userId":"u1","code":"x"}`, Rights{}, 401, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, _, body := start(t, &fakeService{execution: f.execution}, tc.rights)("POST", "/execute", tc.body)
+			if status != tc.status || strings.Contains(body, "ann@example.org") != tc.revealed {
+				t.Errorf("answered %d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestArtifactIsADownloadWithRealValues(t *testing.T) {
+	t.Parallel()
+	v, other := newVault(t), newVault(t)
+	token := tokenized(t, v, "ann@example.org").String()
+	file := orchestrator.ArtifactFile{
+		Artifact: workspace.Artifact{Name: "r/report.html", MIME: "text/html", Text: true},
+		Data:     []byte("<b>" + token + "</b>"), Vaults: []*pii.Vault{other, v},
+	}
+	send := start(t, &fakeService{file: file}, all)
+	status, header, body := send("GET", "/artifacts/u1/r/report.html", "")
+	if status != 200 || body != "<b>ann@example.org</b>" {
+		t.Errorf("answered %d %q", status, body)
+	}
+	if got := header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment") || !strings.Contains(got, "report.html") {
+		t.Errorf("Content-Disposition is %q", got)
+	}
+	if header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("headers are %v", header)
+	}
+}
+
+func TestReadyNamesWhatIsBroken(t *testing.T) {
+	t.Parallel()
+	send := start(t, &fakeService{err: errors.New("no engine; run make engine")}, all)
+	if status, _, body := send("GET", "/ready", ""); status != 503 || !strings.Contains(body, "run make engine") {
+		t.Errorf("answered %d %s", status, body)
+	}
+	if status, _, body := start(t, &fakeService{}, all)("GET", "/ready", ""); status != 200 {
+		t.Errorf("answered %d %s", status, body)
+	}
+}

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"errors"
+	"io/fs"
+	"mime"
+	"net/url"
+	"path"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+func (s *Server) listArtifacts(c *fiber.Ctx) error {
+	user, err := parseUser(c.Params("userId"))
+	if err != nil {
+		return err
+	}
+	list, err := s.opts.Service.Artifacts(user)
+	if err != nil {
+		return err
+	}
+	views := []artifactView{}
+	for _, a := range list {
+		views = append(views, artifactView{Name: a.Name, Size: a.Size, MIME: a.MIME})
+	}
+	return c.JSON(fiber.Map{"artifacts": views, "count": len(views)})
+}
+
+// getArtifact sends a file as a download, never for display: what scripts leave
+// is not trusted to run in a browser.
+func (s *Server) getArtifact(c *fiber.Ctx) error {
+	user, err := parseUser(c.Params("userId"))
+	if err != nil {
+		return err
+	}
+	name, err := url.PathUnescape(c.Params("+"))
+	if err != nil {
+		return badBody("the name is not properly escaped")
+	}
+	file, err := s.opts.Service.ReadArtifact(user, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return problem{fiber.StatusNotFound, "not_found", "there is no artifact of that name", "GET /artifacts/:userId lists them"}
+	case errors.Is(err, fs.ErrInvalid), errors.Is(err, fs.ErrPermission):
+		return problem{fiber.StatusBadRequest, "invalid_name", "that is not the name of an artifact", "use a name from GET /artifacts/:userId"}
+	case err != nil:
+		return err
+	}
+	data, err := presentFile(file)
+	if err != nil {
+		return err
+	}
+	c.Set(fiber.HeaderContentType, file.MIME)
+	c.Set(fiber.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(name)}))
+	return c.Send(data)
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/runtime/sandbox"
+)
+
+type executeBody struct {
+	UserID     string `json:"userId"`
+	Language   string `json:"language"`
+	Code       string `json:"code"`
+	SessionID  string `json:"sessionId"`
+	TimeoutMs  int64  `json:"timeoutMs"`
+	Detokenize bool   `json:"detokenize"`
+}
+
+// postExecute runs a script without a model. Its caller may be a model itself,
+// so the answer is tokenized unless the caller asks otherwise and may.
+func (s *Server) postExecute(c *fiber.Ctx) error {
+	var body executeBody
+	if err := decode(c, &body); err != nil {
+		return err
+	}
+	user, err := parseUser(body.UserID)
+	if err != nil {
+		return err
+	}
+	if body.Detokenize && !s.opts.Rights.Reveal {
+		return problem{fiber.StatusForbidden, "no_reveal_right", "detokenized results need the right reveal", "leave out detokenize, or use a key with that right"}
+	}
+	if body.Language == "" {
+		body.Language = string(sandbox.JavaScript)
+	}
+	out, err := s.opts.Service.Execute(s.ctx, orchestrator.ExecuteRequest{
+		User: user, Session: ident.Session(body.SessionID), Language: sandbox.Language(body.Language),
+		Code: body.Code, Timeout: time.Duration(body.TimeoutMs) * time.Millisecond,
+	})
+	if err != nil {
+		if context.Cause(s.ctx) != nil {
+			return orchestrator.ErrClosed
+		}
+		return err
+	}
+	view, err := presentExecution(out, body.Detokenize)
+	if err != nil {
+		return err
+	}
+	return c.JSON(view)
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// readyTimeout bounds the check of all components.
+const readyTimeout = 5 * time.Second
+
+// health says that the process answers.
+func (s *Server) health(c *fiber.Ctx) error {
+	return c.JSON(fiber.Map{"status": "ok", "timestamp": time.Now().UTC()})
+}
+
+// ready says whether tasks can be worked on, component by component.
+func (s *Server) ready(c *fiber.Ctx) error {
+	ctx, cancel := context.WithTimeout(s.ctx, readyTimeout)
+	defer cancel()
+	status, code := "ok", fiber.StatusOK
+	components := fiber.Map{}
+	for name, err := range s.opts.Service.Check(ctx) {
+		components[name] = "ok"
+		if err != nil {
+			components[name] = err.Error()
+			status, code = "not ready", fiber.StatusServiceUnavailable
+		}
+	}
+	return c.Status(code).JSON(fiber.Map{"status": status, "components": components})
+}

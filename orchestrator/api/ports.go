@@ -1,0 +1,31 @@
+package api
+
+import (
+	"context"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// Service is the work behind the API; *orchestrator.Service does it.
+type Service interface {
+	Submit(context.Context, orchestrator.TaskRequest) (ident.Task, error)
+	Wait(context.Context, ident.User, ident.Task) (orchestrator.Task, error)
+	Task(ident.User, ident.Task) (orchestrator.Task, error)
+	Tasks(ident.User) []orchestrator.Task
+	Cancel(ident.User, ident.Task) error
+	Execute(context.Context, orchestrator.ExecuteRequest) (orchestrator.Execution, error)
+	Tools(context.Context, ident.User, bridge.Query) (pii.Tokenized, *pii.Vault, error)
+	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)
+	Skills(ident.User) ([]skills.Skill, error)
+	Skill(ident.User, string) (skills.Skill, pii.Raw, error)
+	Artifacts(ident.User) ([]workspace.Artifact, error)
+	ReadArtifact(ident.User, string) (orchestrator.ArtifactFile, error)
+	Languages() []sandbox.Language
+	Check(context.Context) map[string]error
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/pii"
+	"airlock/pii/reveal"
+	"airlock/runtime/sandbox"
+)
+
+// This file is where tokens become values again, for the user they belong to.
+
+type taskView struct {
+	TaskID    ident.Task          `json:"taskId"`
+	SessionID ident.Session       `json:"sessionId"`
+	Status    orchestrator.Status `json:"status"`
+	Message   string              `json:"message"`
+	Output    json.RawMessage     `json:"output"`
+	Logs      []string            `json:"logs"`
+	Error     *problem            `json:"error,omitempty"`
+	Artifacts []artifactView      `json:"artifacts"`
+	Usage     usageView           `json:"usage"`
+}
+
+type usageView struct {
+	Turns        int `json:"turns"`
+	Executions   int `json:"executions"`
+	InputTokens  int `json:"inputTokens"`
+	OutputTokens int `json:"outputTokens"`
+	CachedTokens int `json:"cachedTokens"`
+}
+
+type artifactView struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+	MIME string `json:"mimeType"`
+}
+
+func presentTask(t orchestrator.Task) (taskView, error) {
+	view := taskView{
+		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{},
+		Artifacts: presentArtifacts(t.Artifacts), Usage: usageView(t.Usage),
+	}
+	answer, err := t.Vault.DetokenizeAnswer(t.Message)
+	if err != nil {
+		return taskView{}, fmt.Errorf("detokenize the answer: %w", err)
+	}
+	view.Message = reveal.Text(answer)
+	if view.Output, err = realJSON(t.Vault, t.Output); err != nil {
+		return taskView{}, err
+	}
+	for _, line := range t.Logs {
+		text, err := realText(t.Vault, line)
+		if err != nil {
+			return taskView{}, err
+		}
+		view.Logs = append(view.Logs, text)
+	}
+	if t.Problem != nil {
+		view.Error = &problem{Code: t.Problem.Code, Message: t.Problem.Message, Hint: t.Problem.Hint}
+	}
+	return view, nil
+}
+
+type executionView struct {
+	SessionID  ident.Session               `json:"sessionId"`
+	Status     sandbox.Reason              `json:"status"`
+	Result     json.RawMessage             `json:"result"`
+	Stdout     string                      `json:"stdout"`
+	Stderr     string                      `json:"stderr"`
+	Dropped    int64                       `json:"droppedBytes,omitempty"`
+	Error      *scriptErrorView            `json:"error,omitempty"`
+	Artifacts  []artifactView              `json:"artifacts"`
+	Saved      []string                    `json:"skillsSaved,omitempty"`
+	Refused    []orchestrator.RefusedSkill `json:"skillsRefused,omitempty"`
+	DurationMs int64                       `json:"durationMs"`
+}
+
+type scriptErrorView struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Stack   string `json:"stack,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// presentExecution shows an execution with tokens, or with the real values.
+func presentExecution(x orchestrator.Execution, real bool) (executionView, error) {
+	show := shown
+	if real {
+		show = realText
+	}
+	view := executionView{
+		SessionID: x.Session, Status: x.Reason, Dropped: x.Dropped, Artifacts: presentArtifacts(x.Artifacts),
+		Saved: x.Saved, Refused: x.Refused, DurationMs: x.Duration.Milliseconds(),
+	}
+	result, err := show(x.Vault, x.Value)
+	if err != nil {
+		return view, err
+	}
+	view.Result = jsonOrNull(result)
+	if view.Stdout, err = show(x.Vault, x.Stdout); err != nil {
+		return view, err
+	}
+	if view.Stderr, err = show(x.Vault, x.Stderr); err != nil {
+		return view, err
+	}
+	if x.Error == nil {
+		return view, nil
+	}
+	view.Error = &scriptErrorView{Name: x.Error.Name, Line: x.Error.Line, Column: x.Error.Column, Hint: x.Error.Hint}
+	if view.Error.Message, err = show(x.Vault, x.Error.Message); err != nil {
+		return view, err
+	}
+	view.Error.Stack, err = show(x.Vault, x.Error.Stack)
+	return view, err
+}
+
+func presentArtifacts(list []orchestrator.Artifact) []artifactView {
+	views := []artifactView{}
+	for _, a := range list {
+		views = append(views, artifactView(a))
+	}
+	return views
+}
+
+func shown(_ *pii.Vault, t pii.Tokenized) (string, error) { return t.String(), nil }
+
+func realText(v *pii.Vault, t pii.Tokenized) (string, error) {
+	raw, err := v.Detokenize(t)
+	if err != nil {
+		return "", fmt.Errorf("detokenize for the user: %w", err)
+	}
+	return reveal.Text(raw), nil
+}
+
+func realJSON(v *pii.Vault, t pii.Tokenized) (json.RawMessage, error) {
+	text, err := realText(v, t)
+	return jsonOrNull(text), err
+}
+
+func jsonOrNull(text string) json.RawMessage {
+	if text == "" {
+		return json.RawMessage("null")
+	}
+	return json.RawMessage(text)
+}
+
+// rawText opens what belongs to the user without ever having been tokenized: the
+// names and texts of their own skills.
+func rawText(r pii.Raw) string { return reveal.Text(r) }
+
+// presentFile puts the user's values into a text file; other files go out as
+// they are. Each vault knows the tokens of one session and leaves others alone.
+func presentFile(f orchestrator.ArtifactFile) ([]byte, error) {
+	if !f.Text {
+		return f.Data, nil
+	}
+	text := string(f.Data)
+	for _, v := range f.Vaults {
+		var err error
+		if text, err = realText(v, v.FromModel(text)); err != nil {
+			return nil, err
+		}
+	}
+	return []byte(text), nil
+}

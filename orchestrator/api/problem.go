@@ -1,0 +1,88 @@
+package api
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/gofiber/fiber/v2"
+	"go.uber.org/zap"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/orchestrator"
+)
+
+// problem is an error in the words of its caller.
+type problem struct {
+	Status  int    `json:"-"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+func (p problem) Error() string { return p.Message }
+
+// answerError is the one place where errors become answers. An error it does not
+// know is told by an id only: its text may hold what the caller must not see.
+func (s *Server) answerError(c *fiber.Ctx, err error) error {
+	p := problemOf(err)
+	if p.Status == fiber.StatusInternalServerError {
+		id := string(ident.NewTask())[len("task_"):]
+		p.Hint = "look for the id " + id + " in the server's log"
+		s.opts.Log.Error("request failed", zap.String("id", id), zap.String("method", c.Method()), zap.String("route", c.Route().Path), zap.Error(err))
+	}
+	return c.Status(p.Status).JSON(fiber.Map{"error": p})
+}
+
+func problemOf(err error) problem {
+	var own problem
+	var framework *fiber.Error
+	var refused *bridge.Error
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &refused):
+		return problem{refused.Status, refused.Code, refused.Message, refused.Hint}
+	case errors.Is(err, orchestrator.ErrNotFound):
+		return problem{fiber.StatusNotFound, "not_found", err.Error(), "check the id; ids of other users are not found either"}
+	case errors.Is(err, orchestrator.ErrTooLarge):
+		return problem{fiber.StatusRequestEntityTooLarge, "too_large", err.Error(), "send less at once"}
+	case errors.Is(err, orchestrator.ErrInvalid):
+		return problem{fiber.StatusBadRequest, "invalid_request", err.Error(), "see docs/API.md for what the call takes"}
+	case errors.Is(err, orchestrator.ErrLanguage):
+		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages"}
+	case errors.Is(err, orchestrator.ErrFull):
+		return problem{fiber.StatusServiceUnavailable, "full", err.Error(), "try again in a moment"}
+	case errors.Is(err, orchestrator.ErrClosed):
+		return problem{fiber.StatusServiceUnavailable, "shutting_down", err.Error(), "try again when the server is back"}
+	case errors.As(err, &framework) && framework.Code < fiber.StatusInternalServerError:
+		return problem{framework.Code, frameworkCodes[framework.Code], framework.Message, "see docs/API.md"}
+	default:
+		return problem{fiber.StatusInternalServerError, "internal", "something failed inside airlock", ""}
+	}
+}
+
+// frameworkCodes name what Fiber itself refuses.
+var frameworkCodes = map[int]string{
+	fiber.StatusBadRequest:                  "invalid_request",
+	fiber.StatusNotFound:                    "not_found",
+	fiber.StatusMethodNotAllowed:            "method_not_allowed",
+	fiber.StatusRequestTimeout:              "request_timeout",
+	fiber.StatusRequestEntityTooLarge:       "too_large",
+	fiber.StatusRequestHeaderFieldsTooLarge: "headers_too_large",
+}
+
+func (s *Server) unknownRoute(*fiber.Ctx) error {
+	return problem{fiber.StatusNotFound, "unknown_route", "there is nothing at this path with this method", "see docs/API.md for the routes"}
+}
+
+// recoverPanic turns a fault of ours into an answer; the stack goes to the log.
+func (s *Server) recoverPanic(c *fiber.Ctx) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.opts.Log.Error("handler panicked", zap.ByteString("stack", debug.Stack()))
+			err = errors.New("handler panicked")
+		}
+	}()
+	return c.Next()
+}

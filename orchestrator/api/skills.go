@@ -1,0 +1,55 @@
+package api
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/gofiber/fiber/v2"
+
+	"airlock/skills"
+)
+
+type skillView struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Path        string       `json:"path"`
+	Scope       skills.Scope `json:"scope"`
+	Content     string       `json:"content,omitempty"`
+}
+
+func presentSkill(k skills.Skill) skillView {
+	return skillView{Name: rawText(k.Name), Description: rawText(k.Description), Path: k.Path, Scope: k.Scope}
+}
+
+func (s *Server) listSkills(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	list, err := s.opts.Service.Skills(user)
+	if err != nil {
+		return err
+	}
+	views := []skillView{}
+	for _, k := range list {
+		views = append(views, presentSkill(k))
+	}
+	return c.JSON(fiber.Map{"skills": views, "count": len(views)})
+}
+
+func (s *Server) getSkill(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	skill, text, err := s.opts.Service.Skill(user, c.Params("name"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return problem{fiber.StatusNotFound, "not_found", "there is no skill of that name", "GET /skills lists them"}
+	}
+	if err != nil {
+		return err
+	}
+	view := presentSkill(skill)
+	view.Content = rawText(text)
+	return c.JSON(view)
+}

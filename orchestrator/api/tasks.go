@@ -1,0 +1,103 @@
+package api
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"airlock/ident"
+	"airlock/orchestrator"
+	"airlock/pii"
+)
+
+type taskBody struct {
+	UserID    string `json:"userId"`
+	Task      string `json:"task"`
+	SessionID string `json:"sessionId"`
+	Model     string `json:"model"`
+	MaxTurns  int    `json:"maxTurns"`
+	TimeoutMs int64  `json:"timeoutMs"`
+}
+
+// postTask takes a task in and, unless asked to answer at once, follows it to
+// its end.
+func (s *Server) postTask(c *fiber.Ctx) error {
+	var body taskBody
+	if err := decode(c, &body); err != nil {
+		return err
+	}
+	user, err := parseUser(body.UserID)
+	if err != nil {
+		return err
+	}
+	id, err := s.opts.Service.Submit(s.ctx, orchestrator.TaskRequest{
+		User: user, Session: ident.Session(body.SessionID), Text: pii.NewRaw(body.Task), Model: body.Model,
+		MaxTurns: body.MaxTurns, Timeout: time.Duration(body.TimeoutMs) * time.Millisecond,
+	})
+	if err != nil {
+		return err
+	}
+	c.Location("/tasks/" + string(id) + "?userId=" + string(user))
+	if c.Get("Prefer") == "respond-async" {
+		return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"taskId": id, "status": orchestrator.StatusQueued})
+	}
+	task, err := s.opts.Service.Wait(s.ctx, user, id)
+	if err != nil {
+		return orchestrator.ErrClosed
+	}
+	return s.answerTask(c, task)
+}
+
+func (s *Server) answerTask(c *fiber.Ctx, t orchestrator.Task) error {
+	view, err := presentTask(t)
+	if err != nil {
+		return err
+	}
+	return c.JSON(view)
+}
+
+func (s *Server) getTask(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	task, err := s.opts.Service.Task(user, ident.Task(c.Params("id")))
+	if err != nil {
+		return err
+	}
+	return s.answerTask(c, task)
+}
+
+func (s *Server) listTasks(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		TaskID    ident.Task          `json:"taskId"`
+		SessionID ident.Session       `json:"sessionId"`
+		Status    orchestrator.Status `json:"status"`
+		Created   time.Time           `json:"created"`
+	}
+	list := []line{}
+	for _, t := range s.opts.Service.Tasks(user) {
+		list = append(list, line{t.ID, t.Session, t.Status, t.Created})
+	}
+	return c.JSON(fiber.Map{"tasks": list, "count": len(list)})
+}
+
+func (s *Server) cancelTask(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	id := ident.Task(c.Params("id"))
+	if err := s.opts.Service.Cancel(user, id); err != nil {
+		return err
+	}
+	task, err := s.opts.Service.Wait(s.ctx, user, id)
+	if err != nil {
+		return orchestrator.ErrClosed
+	}
+	return s.answerTask(c, task)
+}

@@ -1,0 +1,81 @@
+package orchestrator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// Tools answers a search among the tools that the user's scripts can call, as
+// the bridge puts it into JSON. The vault turns its tokens back.
+func (s *Service) Tools(ctx context.Context, user ident.User, q bridge.Query) (pii.Tokenized, *pii.Vault, error) {
+	viewer, err := s.visitor(user)
+	if err != nil {
+		return noText, nil, err
+	}
+	found, err := s.opts.Bridge.Search(ctx, viewer, q)
+	return found, viewer.Vault, err
+}
+
+// Tool describes one tool, likewise.
+func (s *Service) Tool(ctx context.Context, user ident.User, name string) (pii.Tokenized, *pii.Vault, error) {
+	viewer, err := s.visitor(user)
+	if err != nil {
+		return noText, nil, err
+	}
+	found, err := s.opts.Bridge.Describe(ctx, viewer, name)
+	return found, viewer.Vault, err
+}
+
+// visitor looks at tools outside any session.
+func (s *Service) visitor(user ident.User) (bridge.Viewer, error) {
+	vault, err := s.opts.NewVault()
+	if err != nil {
+		return bridge.Viewer{}, fmt.Errorf("make a vault: %w", err)
+	}
+	return bridge.Viewer{User: user, Session: ident.NewSession(), Vault: vault, Scope: bridge.ScopeAll}, nil
+}
+
+// Skills lists what the user's tasks can use.
+func (s *Service) Skills(user ident.User) ([]skills.Skill, error) {
+	return s.opts.Skills.List(s.opts.Pseudonym.User(user))
+}
+
+// Skill returns one skill and its text.
+func (s *Service) Skill(user ident.User, name string) (skills.Skill, pii.Raw, error) {
+	return s.opts.Skills.Get(s.opts.Pseudonym.User(user), name)
+}
+
+// Artifacts lists the user's files.
+func (s *Service) Artifacts(user ident.User) ([]workspace.Artifact, error) {
+	return s.opts.Workspaces.List(s.opts.Pseudonym.User(user))
+}
+
+// Languages lists what the sandboxes run, the preferred backend's first.
+func (s *Service) Languages() []sandbox.Language {
+	var all []sandbox.Language
+	for _, b := range s.opts.Backends {
+		for _, l := range b.Languages() {
+			if !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// Check reports each component that tasks need, nil where it works.
+func (s *Service) Check(ctx context.Context) map[string]error {
+	found := map[string]error{}
+	for _, b := range s.opts.Backends {
+		found["sandbox "+b.Name()] = b.Check(ctx)
+	}
+	return found
+}

@@ -1,0 +1,29 @@
+package orchestrator
+
+import "errors"
+
+var (
+	// ErrNotFound is returned for a session or task that does not exist or belongs
+	// to somebody else: the two are not told apart.
+	ErrNotFound = errors.New("not found")
+	// ErrFull is returned when no more tasks or sessions are taken in for now.
+	ErrFull = errors.New("the service is full; try again later")
+	// ErrInvalid is wrapped by refusals of a request's content.
+	ErrInvalid = errors.New("invalid request")
+	// ErrLanguage is wrapped when no sandbox runs the language asked for.
+	ErrLanguage = errors.New("no sandbox runs this language")
+	// ErrClosed is returned after Close.
+	ErrClosed = errors.New("the service is shutting down")
+)
+
+// Reasons for which the agent ends a task; each becomes a Problem.
+var (
+	errTurns   = errors.New("turn limit reached")
+	errTime    = errors.New("time limit reached")
+	errStuck   = errors.New("the same failure three times")
+	errRefused = errors.New("the model refused")
+	errLength  = errors.New("the model's answer was cut at its length limit")
+)
+
+// ErrTooLarge is wrapped when a request passes a limit of size.
+var ErrTooLarge = errors.New("too large")

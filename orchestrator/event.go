@@ -1,0 +1,95 @@
+package orchestrator
+
+import (
+	"sync"
+	"time"
+
+	"airlock/ident"
+	"airlock/pii"
+)
+
+// EventType names what happened.
+type EventType string
+
+// The types of events.
+const (
+	EventTaskStarted       EventType = "task.started"
+	EventModelDelta        EventType = "model.delta"
+	EventExecutionStarted  EventType = "execution.started"
+	EventExecutionOutput   EventType = "execution.output"
+	EventExecutionFinished EventType = "execution.finished"
+	EventToolCalled        EventType = "tool.called"
+	EventToolFinished      EventType = "tool.finished"
+	EventArtifactCreated   EventType = "artifact.created"
+	EventTaskCompleted     EventType = "task.completed"
+	EventTaskFailed        EventType = "task.failed"
+	EventTaskCancelled     EventType = "task.cancelled"
+)
+
+// Event is one thing that happened in a task. Its texts are tokenized.
+type Event struct {
+	// Seq counts from 1 within the task, without gaps.
+	Seq  int        `json:"seq"`
+	Task ident.Task `json:"taskId"`
+	At   time.Time  `json:"at"`
+	Type EventType  `json:"type"`
+	Data EventData  `json:"data"`
+}
+
+// EventData holds what belongs to an event; which fields are set follows from
+// its type.
+type EventData struct {
+	Execution  ident.Execution `json:"executionId,omitempty"`
+	Language   string          `json:"language,omitempty"`
+	Code       pii.Tokenized   `json:"code,omitzero"`
+	Stream     string          `json:"stream,omitempty"`
+	Text       pii.Tokenized   `json:"text,omitzero"`
+	Tool       string          `json:"tool,omitempty"`
+	Outcome    string          `json:"outcome,omitempty"`
+	DurationMs int64           `json:"durationMs,omitempty"`
+	Bytes      int64           `json:"bytes,omitempty"`
+	Name       string          `json:"name,omitempty"`
+	Problem    *Problem        `json:"problem,omitempty"`
+}
+
+// maxEvents bounds what one task keeps; past it only the events that change the
+// task's state are added, so that a flood of output cannot hide its end.
+const maxEvents = 10_000
+
+// eventLog keeps the events of one task and wakes those who wait for more.
+type eventLog struct {
+	mu     sync.Mutex // guards all below
+	events []Event
+	more   chan struct{} // closed and replaced when an event is added
+}
+
+func newEventLog() *eventLog { return &eventLog{more: make(chan struct{})} }
+
+func (l *eventLog) add(task ident.Task, kind EventType, data EventData) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.events) >= maxEvents && !kind.changesTask() {
+		return
+	}
+	l.events = append(l.events, Event{Seq: len(l.events) + 1, Task: task, At: time.Now().UTC(), Type: kind, Data: data})
+	close(l.more)
+	l.more = make(chan struct{})
+}
+
+// after returns the events with a higher Seq and a channel that is closed when
+// there are more.
+func (l *eventLog) after(seq int) ([]Event, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seq = min(max(seq, 0), len(l.events))
+	return l.events[seq:len(l.events):len(l.events)], l.more
+}
+
+func (t EventType) changesTask() bool {
+	switch t {
+	case EventTaskStarted, EventTaskCompleted, EventTaskFailed, EventTaskCancelled:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,256 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+	"airlock/workspace"
+)
+
+// tokenSlack is how much longer than its script a session token lives, so that
+// the last call of a script is not refused for being late.
+const tokenSlack = 60 * time.Second
+
+// ExecuteRequest is a script that its caller wants run.
+type ExecuteRequest struct {
+	User ident.User
+	// Session shares files and tokens with earlier work; empty starts a new one.
+	Session  ident.Session
+	Language sandbox.Language
+	// Code is the caller's own script.
+	Code string
+	// Timeout bounds the script; 0 takes the service's limit, which is also the
+	// upper bound.
+	Timeout time.Duration
+}
+
+// Execution is how one script ended. Its texts are tokenized.
+type Execution struct {
+	ID       ident.Execution
+	Session  ident.Session
+	Language sandbox.Language
+	Reason   sandbox.Reason
+	// Value is the JSON of what the script returned; empty if nothing.
+	Value          pii.Tokenized
+	Stdout, Stderr pii.Tokenized
+	// Dropped counts bytes of output that were not kept.
+	Dropped   int64
+	Error     *ScriptError
+	Artifacts []Artifact
+	// Saved and Refused tell what became of changes under /skills.
+	Saved    []string
+	Refused  []RefusedSkill
+	Duration time.Duration
+	Vault    *pii.Vault
+}
+
+// ScriptError is what went wrong in a script.
+type ScriptError struct {
+	Name         string
+	Message      pii.Tokenized
+	Line, Column int
+	Stack        pii.Tokenized
+	Hint         string
+}
+
+// RefusedSkill is a change under /skills that was not kept.
+type RefusedSkill struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Execute runs a script to its end. Errors are those of Submit, ErrLanguage, and
+// failures to run it at all; what the script did is in the result.
+func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, error) {
+	if r.Code == "" {
+		return Execution{}, fmt.Errorf("%w: the code is empty", ErrInvalid)
+	}
+	wall := s.opts.Limits.Execution.Wall
+	if r.Timeout < 0 || r.Timeout > wall {
+		return Execution{}, fmt.Errorf("%w: timeoutMs is %d; it must be between 1 and %d", ErrInvalid, r.Timeout.Milliseconds(), wall.Milliseconds())
+	}
+	if _, err := s.backend(r.Language); err != nil {
+		return Execution{}, err
+	}
+	session, err := s.sessions.take(r.User, r.Session)
+	if err != nil {
+		return Execution{}, err
+	}
+	defer s.sessions.release(session)
+	return s.execute(ctx, session, script{language: r.Language, code: r.Code, wall: cmp.Or(r.Timeout, wall)})
+}
+
+// script is one run as the parts of this package ask for it.
+type script struct {
+	language sandbox.Language
+	code     string
+	wall     time.Duration
+	task     ident.Task
+	emit     func(EventType, EventData) // nil without a task
+}
+
+func (x script) event(kind EventType, data EventData) {
+	if x.emit != nil {
+		x.emit(kind, data)
+	}
+}
+
+func (s *Service) backend(l sandbox.Language) (sandbox.Backend, error) {
+	var known []sandbox.Language
+	for _, b := range s.opts.Backends {
+		if slices.Contains(b.Languages(), l) {
+			return b, nil
+		}
+		known = append(known, b.Languages()...)
+	}
+	return nil, fmt.Errorf("%w: %q; available: %v", ErrLanguage, l, known)
+}
+
+// execute runs one script in its turn.
+func (s *Service) execute(ctx context.Context, session *session, x script) (Execution, error) {
+	unlock, err := session.executions.lock(ctx)
+	if err != nil {
+		return Execution{}, err
+	}
+	defer unlock()
+	backend, err := s.backend(x.language)
+	if err != nil {
+		return Execution{}, err
+	}
+	box, err := session.box(ctx, backend)
+	if err != nil {
+		return Execution{}, err
+	}
+	before, err := s.opts.Workspaces.List(session.key)
+	if err != nil {
+		return Execution{}, fmt.Errorf("list artifacts: %w", err)
+	}
+	id := ident.NewExecution()
+	code, err := session.vault.Tokenize(pii.NewRaw(x.code), pii.OriginScript)
+	if err != nil {
+		return Execution{}, fmt.Errorf("tokenize the script for the event log: %w", err)
+	}
+	x.event(EventExecutionStarted, EventData{Execution: id, Language: string(x.language), Code: code})
+	result, err := s.run(ctx, session, box, id, x)
+	if errors.Is(err, sandbox.ErrClosed) {
+		delete(session.boxes, backend.Name())
+	}
+	if err != nil {
+		return Execution{}, fmt.Errorf("run in the %s sandbox: %w", backend.Name(), err)
+	}
+	out, err := s.settle(ctx, session, id, x, result)
+	if err != nil {
+		return Execution{}, err
+	}
+	out.Artifacts, err = s.newArtifacts(session, before, x)
+	x.event(EventExecutionFinished, EventData{Execution: id, Outcome: string(out.Reason), DurationMs: out.Duration.Milliseconds()})
+	return out, err
+}
+
+// run gives the script its access to the bridge for just as long as it runs.
+func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox, id ident.Execution, x script) (sandbox.Result, error) {
+	limits := s.opts.Limits.Execution
+	limits.Wall = x.wall
+	clock := sandbox.NewClock(x.wall)
+	access, err := s.opts.Bridge.Grant(bridge.Grant{
+		User: session.user, Session: session.id, Task: x.task, Execution: id,
+		Vault: session.vault, Scope: bridge.ScopeAll, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
+		Observe: x.observe(id),
+	})
+	if err != nil {
+		return sandbox.Result{}, fmt.Errorf("grant access to the bridge: %w", err)
+	}
+	defer access.Revoke()
+	live := newLiveOutput(session.vault, id, x)
+	result, err := box.Run(ctx, sandbox.Execution{
+		ID: id, Language: x.language, Code: x.code, Bridge: s.opts.Bridge.Handler(session.id),
+		Token: sandbox.Secret(access.Token()), Files: session.files, Limits: limits, Clock: clock, Output: live.write,
+	})
+	live.close()
+	return result, err
+}
+
+// observe turns the bridge's events into the task's.
+func (x script) observe(id ident.Execution) func(bridge.Event) {
+	if x.emit == nil {
+		return nil
+	}
+	return func(e bridge.Event) {
+		kind := EventToolCalled
+		if e.Finished {
+			kind = EventToolFinished
+		}
+		x.emit(kind, EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)})
+	}
+}
+
+// settle tokenizes what the script left and keeps the skills it wrote.
+func (s *Service) settle(ctx context.Context, session *session, id ident.Execution, x script, r sandbox.Result) (Execution, error) {
+	out := Execution{
+		ID: id, Session: session.id, Language: x.language, Reason: r.Reason,
+		Dropped: r.StdoutDropped + r.StderrDropped, Duration: r.Duration, Vault: session.vault,
+	}
+	var errs [3]error
+	out.Value, errs[0] = session.vault.Tokenize(r.Value, pii.OriginScript)
+	out.Stdout, errs[1] = session.vault.Tokenize(r.Stdout, pii.OriginScript)
+	out.Stderr, errs[2] = session.vault.Tokenize(r.Stderr, pii.OriginScript)
+	if err := errors.Join(errs[:]...); err != nil {
+		return Execution{}, fmt.Errorf("tokenize the script's output: %w", err)
+	}
+	var err error
+	if out.Error, err = tokenizeError(session.vault, r.Error); err != nil {
+		return Execution{}, err
+	}
+	report, err := s.opts.Skills.Commit(ctx, session.key, session.id)
+	if err != nil {
+		return Execution{}, fmt.Errorf("keep the skills that the script wrote: %w", err)
+	}
+	out.Saved = report.Saved
+	for _, refused := range report.Refused {
+		out.Refused = append(out.Refused, RefusedSkill{Name: refused.Name, Reason: refused.Reason})
+	}
+	return out, nil
+}
+
+func tokenizeError(v *pii.Vault, e *sandbox.ScriptError) (*ScriptError, error) {
+	if e == nil {
+		return nil, nil
+	}
+	message, err := v.Tokenize(e.Message, pii.OriginScript)
+	if err != nil {
+		return nil, fmt.Errorf("tokenize the script's error: %w", err)
+	}
+	stack, err := v.Tokenize(e.Stack, pii.OriginScript)
+	if err != nil {
+		return nil, fmt.Errorf("tokenize the script's stack: %w", err)
+	}
+	return &ScriptError{Name: e.Name, Message: message, Line: e.Line, Column: e.Column, Stack: stack, Hint: e.Hint}, nil
+}
+
+// newArtifacts finds the artifacts that were not there before, or were changed.
+func (s *Service) newArtifacts(session *session, before []workspace.Artifact, x script) ([]Artifact, error) {
+	after, err := s.opts.Workspaces.List(session.key)
+	if err != nil {
+		return nil, fmt.Errorf("list artifacts: %w", err)
+	}
+	var made []Artifact
+	for _, a := range after {
+		if slices.Contains(before, a) {
+			continue
+		}
+		made = append(made, Artifact{Name: a.Name, Size: a.Size, MIME: a.MIME})
+		x.event(EventArtifactCreated, EventData{Name: a.Name, Bytes: a.Size})
+	}
+	s.log.Debug("execution ended", zap.String("session", string(session.id)), zap.Int("artifacts", len(made)))
+	return made, nil
+}

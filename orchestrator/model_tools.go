@@ -1,0 +1,267 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"airlock/bridge"
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+)
+
+// The names of the tools that a model is offered.
+const (
+	toolExecute = "execute_code"
+	toolList    = "list_mcp_tools"
+	toolDetails = "get_mcp_tool_details"
+)
+
+func modelTools() []llm.Tool {
+	return []llm.Tool{
+		{
+			Name:        toolExecute,
+			Description: pii.Static(`Run a script in the sandbox and get what it returns and prints. Use it for all work on data: call tools from inside the script and return only what you need.`),
+			InputSchema: pii.Static(`{"type":"object","properties":{"language":{"type":"string","enum":["javascript","typescript","python","bash"],"default":"javascript"},"code":{"type":"string","description":"The script. In JavaScript, return the result; await works at the top level."}},"required":["code"],"additionalProperties":false}`),
+		},
+		{
+			Name:        toolList,
+			Description: pii.Static(`List or search the MCP tools that scripts can call. Without a query it gives names.`),
+			InputSchema: pii.Static(`{"type":"object","properties":{"query":{"type":"string"},"server":{"type":"string"},"limit":{"type":"integer","minimum":1},"detail":{"type":"string","enum":["name","summary","full"]}},"additionalProperties":false}`),
+		},
+		{
+			Name:        toolDetails,
+			Description: pii.Static(`Describe one MCP tool: its parameters and result as a TypeScript signature and JSON Schema.`),
+			InputSchema: pii.Static(`{"type":"object","properties":{"name":{"type":"string","description":"server__tool"}},"required":["name"],"additionalProperties":false}`),
+		},
+	}
+}
+
+// callTool does one call of the model. What the model did wrong comes back as a
+// failed result for it to mend; an error ends the task.
+func (a *agent) callTool(ctx context.Context, call llm.Call) (content pii.Tokenized, failed bool, err error) {
+	switch call.Name {
+	case toolExecute:
+		return a.executeCode(ctx, call.Arguments)
+	case toolList:
+		return a.listTools(ctx, call.Arguments)
+	case toolDetails:
+		return a.toolDetails(ctx, call.Arguments)
+	default:
+		return pii.Static("There is no such tool. Call MCP tools from a script in execute_code: await callMCPTool(name, args)."), true, nil
+	}
+}
+
+// arguments decodes what the model wrote; fault is for the model to read.
+func arguments(text string, into any) (fault pii.Tokenized, ok bool) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return pii.Static("The arguments do not fit the tool's input schema: they must be one JSON object with the named fields only."), false
+	}
+	return noText, true
+}
+
+func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bool, error) {
+	var in struct {
+		Language sandbox.Language `json:"language"`
+		Code     string           `json:"code"`
+	}
+	if fault, ok := arguments(text, &in); !ok {
+		return fault, true, nil
+	}
+	if in.Language == "" {
+		in.Language = sandbox.JavaScript
+	}
+	if in.Code == "" {
+		return pii.Static("The code is empty."), true, nil
+	}
+	if _, err := a.backend(in.Language); err != nil {
+		return pii.Static("No sandbox here runs that language. Use javascript."), true, nil
+	}
+	out, err := a.execute(ctx, a.task.session, script{
+		language: in.Language, code: in.Code, wall: a.opts.Limits.Execution.Wall, task: a.task.task.ID, emit: a.task.emit,
+	})
+	if err != nil {
+		return noText, false, err
+	}
+	a.record(out)
+	view, err := a.tellModel(out)
+	if err != nil {
+		return noText, false, err
+	}
+	if err := ctx.Err(); err != nil {
+		return noText, false, context.Cause(ctx)
+	}
+	return view, out.Error != nil, a.countFailure(out)
+}
+
+// record adds an execution to the task's snapshot.
+func (a *agent) record(out Execution) {
+	a.task.addLogs(append(lines(out.Stdout, a.vault), lines(out.Stderr, a.vault)...))
+	a.task.change(func(task *Task) {
+		task.Usage.Executions++
+		task.Output = out.Value
+		for _, made := range out.Artifacts {
+			task.Artifacts = replaceArtifact(task.Artifacts, made)
+		}
+	})
+}
+
+func replaceArtifact(list []Artifact, made Artifact) []Artifact {
+	for i := range list {
+		if list[i].Name == made.Name {
+			list[i] = made
+			return list
+		}
+	}
+	return append(list, made)
+}
+
+func lines(t pii.Tokenized, v *pii.Vault) []pii.Tokenized {
+	var all []pii.Tokenized
+	for line := range strings.Lines(t.String()) {
+		all = append(all, v.FromModel(strings.TrimRight(line, "\r\n")))
+	}
+	return all
+}
+
+// countFailure ends the task when a script fails the same way again and again.
+func (a *agent) countFailure(out Execution) error {
+	if out.Error == nil {
+		return nil
+	}
+	what := fmt.Sprintf("%s %s %d", out.Reason, out.Error.Message, out.Error.Line)
+	if a.failures[what]++; a.failures[what] >= sameFailures {
+		return errStuck
+	}
+	return nil
+}
+
+func (a *agent) viewer() bridge.Viewer {
+	return bridge.Viewer{User: a.task.session.user, Session: a.task.session.id, Vault: a.vault, Scope: bridge.ScopeAll}
+}
+
+func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool, error) {
+	var in struct {
+		Query  string `json:"query"`
+		Server string `json:"server"`
+		Limit  int    `json:"limit"`
+		Detail string `json:"detail"`
+	}
+	if fault, ok := arguments(text, &in); !ok {
+		return fault, true, nil
+	}
+	found, err := a.opts.Bridge.Search(ctx, a.viewer(), bridge.Query{Text: in.Query, Server: in.Server, Limit: in.Limit, Detail: bridge.Detail(in.Detail)})
+	return a.told(ctx, found, err)
+}
+
+func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bool, error) {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if fault, ok := arguments(text, &in); !ok {
+		return fault, true, nil
+	}
+	found, err := a.opts.Bridge.Describe(ctx, a.viewer(), in.Name)
+	return a.told(ctx, found, err)
+}
+
+// told turns the bridge's refusals into results that the model can act on.
+func (a *agent) told(ctx context.Context, found pii.Tokenized, err error) (pii.Tokenized, bool, error) {
+	var refused *bridge.Error
+	switch {
+	case err == nil:
+		return pii.Cut(found, a.opts.Limits.ModelBytes), false, nil
+	case ctx.Err() != nil:
+		return noText, false, context.Cause(ctx)
+	case errors.As(err, &refused):
+		text, err := a.vault.Tokenize(pii.NewRaw(refused.Message+". "+refused.Hint), pii.OriginScript)
+		return text, true, err
+	default:
+		return noText, false, err
+	}
+}
+
+// executionView is what a model is told of an execution.
+type executionView struct {
+	Status    sandbox.Reason  `json:"status"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Stdout    pii.Tokenized   `json:"stdout,omitzero"`
+	Stderr    pii.Tokenized   `json:"stderr,omitzero"`
+	Error     *errorView      `json:"error,omitempty"`
+	Artifacts []string        `json:"artifacts,omitempty"`
+	Saved     []string        `json:"skillsSaved,omitempty"`
+	Refused   []RefusedSkill  `json:"skillsRefused,omitempty"`
+	Note      string          `json:"note,omitempty"`
+	Duration  int64           `json:"durationMs"`
+}
+
+type errorView struct {
+	Name    string        `json:"name"`
+	Message pii.Tokenized `json:"message"`
+	Line    int           `json:"line,omitempty"`
+	Hint    string        `json:"hint,omitempty"`
+}
+
+// tellModel puts an execution into JSON for the model. What is too long is cut,
+// and the whole of it kept in a file that later scripts can read.
+func (a *agent) tellModel(out Execution) (pii.Tokenized, error) {
+	view := executionView{
+		Status: out.Reason, Saved: out.Saved, Refused: out.Refused, Duration: out.Duration.Milliseconds(),
+		Stdout: out.Stdout, Stderr: out.Stderr,
+	}
+	for _, made := range out.Artifacts {
+		view.Artifacts = append(view.Artifacts, made.Name)
+	}
+	if out.Error != nil {
+		view.Error = &errorView{
+			Name: out.Error.Name, Message: pii.Cut(out.Error.Message, a.opts.Limits.ModelBytes/4),
+			Line: out.Error.Line, Hint: out.Error.Hint,
+		}
+	}
+	view.Result = json.RawMessage(out.Value.String())
+	if err := a.fit(&view, out); err != nil {
+		return noText, err
+	}
+	text, err := json.Marshal(view)
+	if err != nil {
+		return noText, fmt.Errorf("put the execution's result into JSON: %w", err)
+	}
+	return a.vault.Tokenize(pii.NewRaw(string(text)), pii.OriginScript)
+}
+
+// fit moves what passes the model's share into the workspace.
+func (a *agent) fit(view *executionView, out Execution) error {
+	share := a.opts.Limits.ModelBytes / 3
+	keep := func(kind string, whole pii.Tokenized) (pii.Tokenized, error) {
+		if whole.Len() <= share {
+			return whole, nil
+		}
+		path := fmt.Sprintf("/workspace/.airlock/%s.%s", out.ID, kind)
+		if err := a.task.session.files.WriteFile(path, []byte(whole.String())); err != nil {
+			return noText, fmt.Errorf("keep the script's %s: %w", kind, err)
+		}
+		view.Note += fmt.Sprintf("%s is cut here at %d of %d bytes; all of it is in %s. ", kind, share, whole.Len(), path)
+		return pii.Cut(whole, share), nil
+	}
+	var err error
+	if view.Stdout, err = keep("stdout", out.Stdout); err != nil {
+		return err
+	}
+	if view.Stderr, err = keep("stderr", out.Stderr); err != nil {
+		return err
+	}
+	cut, err := keep("result.json", out.Value)
+	if err != nil {
+		return err
+	}
+	if cut.Len() < out.Value.Len() {
+		view.Result, err = json.Marshal(cut.String())
+	}
+	view.Note = strings.TrimSpace(view.Note)
+	return err
+}

@@ -1,0 +1,170 @@
+// Package orchestrator takes in tasks and sees them to their end: it keeps users'
+// sessions, runs the agent loop between a model and the sandboxes, and records
+// what happened.
+//
+// Start with Service. Submit takes a task in and returns at once; Wait follows it
+// to its end; Execute runs a script without any model. A task belongs to one
+// goroutine, which the Service owns: Close ends them all and waits.
+//
+// Every text that leaves this package is pii.Tokenized. Turning it back for the
+// user is the business of package api, since this package cannot open a pii.Raw.
+// What goes wrong inside a script is part of a result, not an error; errors here
+// mean that the work itself could not be done.
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"airlock/bridge"
+	"airlock/ident"
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// Options are what a Service is made of. All but Log are required.
+type Options struct {
+	Provider llm.Provider
+	// Backends are tried in order; the first that runs a script's language does.
+	Backends   []sandbox.Backend
+	Bridge     *bridge.Bridge
+	Skills     *skills.Store
+	Workspaces *workspace.Store
+	// NewVault makes the vault of a new session.
+	NewVault func() (*pii.Vault, error)
+	// Pseudonym names users in paths and logs.
+	Pseudonym ident.Pseudonym
+	Limits    Limits
+	Log       *zap.Logger
+}
+
+// Limits bound the service. Every field must be positive.
+type Limits struct {
+	// TaskBytes bounds the text of a task.
+	TaskBytes int
+	// Turns bounds how often a task asks the model, Task how long it may take.
+	Turns int
+	Task  time.Duration
+	// Running tasks work at once, Waiting more are kept in line.
+	Running, Waiting int
+	// Sessions bounds the sessions kept; one unused for SessionIdle is ended.
+	Sessions    int
+	SessionIdle time.Duration
+	// KeptTasks bounds the finished tasks that can still be looked up.
+	KeptTasks int
+	// ModelBytes bounds what one execution may tell the model; the rest stays in
+	// a file of the session's workspace.
+	ModelBytes int
+	// Execution bounds each script.
+	Execution sandbox.Limits
+}
+
+// DefaultLimits are the limits used where an operator names none.
+func DefaultLimits() Limits {
+	return Limits{
+		TaskBytes:   1 << 20,
+		Turns:       30,
+		Task:        10 * time.Minute,
+		Running:     16,
+		Waiting:     1000,
+		Sessions:    2000,
+		SessionIdle: time.Hour,
+		KeptTasks:   5000,
+		ModelBytes:  16 << 10,
+		Execution:   sandbox.DefaultLimits(),
+	}
+}
+
+func (l Limits) validate() error {
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"TaskBytes", int64(l.TaskBytes)}, {"Turns", int64(l.Turns)}, {"Task", int64(l.Task)},
+		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"Sessions", int64(l.Sessions)},
+		{"SessionIdle", int64(l.SessionIdle)}, {"KeptTasks", int64(l.KeptTasks)}, {"ModelBytes", int64(l.ModelBytes)},
+	} {
+		if f.value <= 0 {
+			return fmt.Errorf("orchestrator limits: %s is %d; it must be positive", f.name, f.value)
+		}
+	}
+	return l.Execution.Validate()
+}
+
+// Service takes in tasks and executions. Its methods may be called concurrently.
+type Service struct {
+	opts     Options
+	log      *zap.Logger
+	ctx      context.Context //nolint:containedctx // the service's own life: ends with Close, parent of every task
+	cancel   context.CancelFunc
+	work     sync.WaitGroup // tasks and the sweeper
+	slots    chan struct{}  // one per running task
+	sessions *sessions
+	tasks    *tasks
+}
+
+// New checks the options and starts the service.
+func New(o Options) (*Service, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Service{
+		opts: o, log: o.Log, ctx: ctx, cancel: cancel,
+		slots:    make(chan struct{}, o.Limits.Running),
+		sessions: newSessions(o),
+		tasks:    newTasks(o.Limits),
+	}
+	s.work.Go(s.sweep)
+	return s, nil
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Provider == nil:
+		return errors.New("orchestrator: Provider is missing")
+	case len(o.Backends) == 0:
+		return errors.New("orchestrator: no sandbox backend")
+	case o.Bridge == nil || o.Skills == nil || o.Workspaces == nil || o.NewVault == nil:
+		return errors.New("orchestrator: Bridge, Skills, Workspaces and NewVault are required")
+	}
+	return o.Limits.validate()
+}
+
+// Close ends all tasks and sessions and waits for them. Tasks that were under
+// way end as cancelled.
+func (s *Service) Close() error {
+	s.tasks.close()
+	s.cancel()
+	s.work.Wait()
+	return s.sessions.close()
+}
+
+// sweepEvery is how often idle sessions are looked for.
+const sweepEvery = time.Minute
+
+func (s *Service) sweep() {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.sessions.endIdle(s.opts.Limits.SessionIdle); err != nil {
+				s.log.Warn("ending an idle session failed", zap.Error(err))
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package orchestrator
+
+import (
+	"errors"
+
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+)
+
+var noText pii.Tokenized
+
+// problemOf puts an error that ended a task into words for its user. An unknown
+// error is told in general terms: its own text may hold what the user's data said.
+func problemOf(err error) *Problem {
+	var provider *llm.Error
+	switch {
+	case errors.As(err, &provider):
+		return &Problem{Code: "model_failed", Message: provider.Error(), Hint: provider.Hint}
+	case errors.Is(err, llm.ErrTruncated):
+		return &Problem{"model_failed", "the model's answer broke off, also when asked again", "try again later, or use another model"}
+	case errors.Is(err, errTurns):
+		return &Problem{"turn_limit", "the task used all its turns without an answer", "ask for less at once, or raise maxTurns"}
+	case errors.Is(err, errTime):
+		return &Problem{"task_timeout", "the task ran out of time", "ask for less at once, or raise timeoutMs"}
+	case errors.Is(err, errStuck):
+		return &Problem{"stuck", "the same script error came back three times", "look at the task's logs; rephrase the task or fix the tool it calls"}
+	case errors.Is(err, errRefused):
+		return &Problem{"model_refused", "the model refused to work on this task", "rephrase the task, or use another model"}
+	case errors.Is(err, errLength):
+		return &Problem{"model_length", "the model's answer passed its length limit", "ask for a shorter answer"}
+	default:
+		return &Problem{"internal", "the task failed inside airlock", "look for the task's id in the server's log"}
+	}
+}

@@ -1,0 +1,52 @@
+package orchestrator
+
+import (
+	"fmt"
+	"strings"
+
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+)
+
+const (
+	// promptSkills and promptSkillBytes bound what skills may take of the prompt.
+	promptSkills     = 12
+	promptSkillBytes = 160
+)
+
+// systemPrompt tells a model how to work here. Its length does not depend on how
+// many tools there are: they are found by asking.
+func systemPrompt(s *Service, v *pii.Vault, skills []llm.Skill) (pii.Tokenized, error) {
+	limits, err := v.Tokenize(pii.NewRaw(limitsLine(s)), pii.OriginScript)
+	if err != nil {
+		return noText, fmt.Errorf("tokenize the limits for the prompt: %w", err)
+	}
+	parts := []pii.Tokenized{pii.Static(promptV1), limits}
+	if len(skills) > 0 {
+		parts = append(parts, pii.Static(promptSkillsHead))
+	}
+	for _, k := range skills[:min(len(skills), promptSkills)] {
+		path, err := v.Tokenize(pii.NewRaw(k.Path), pii.OriginUser)
+		if err != nil {
+			return noText, fmt.Errorf("tokenize a skill's path for the prompt: %w", err)
+		}
+		parts = append(parts, pii.Static("- "), path, pii.Static(": "), pii.Cut(oneLine(v, k.Description), promptSkillBytes), pii.Static("\n"))
+	}
+	return pii.Join(parts...), nil
+}
+
+func limitsLine(s *Service) string {
+	var languages []string
+	for _, b := range s.opts.Backends {
+		for _, l := range b.Languages() {
+			languages = append(languages, string(l))
+		}
+	}
+	l := s.opts.Limits
+	return fmt.Sprintf("Languages here: %s. A script may run %d s and hold %d MB; of what it returns and prints you see %d KB.\n",
+		strings.Join(languages, ", "), int(l.Execution.Wall.Seconds()), l.Execution.MemoryBytes>>20, l.ModelBytes>>10)
+}
+
+func oneLine(v *pii.Vault, t pii.Tokenized) pii.Tokenized {
+	return v.FromModel(strings.Join(strings.Fields(t.String()), " "))
+}

@@ -1,0 +1,187 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"airlock/ident"
+	"airlock/orchestrator/llm"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+	"airlock/skills"
+	"airlock/workspace"
+)
+
+// session is one conversation of a user.
+type session struct {
+	id    ident.Session
+	user  ident.User
+	key   string // the user's name in paths
+	vault *pii.Vault
+	files *workspace.Space
+
+	tasks      gate // one task at a time: they share the history
+	executions gate // one script at a time: they share the files
+
+	history []llm.Message              // held by the running task
+	boxes   map[string]sandbox.Sandbox // by backend; held by the running execution
+
+	// both guarded by sessions.mu
+	users int
+	used  time.Time
+}
+
+// box returns the session's sandbox of a backend, made at first use.
+func (s *session) box(ctx context.Context, b sandbox.Backend) (sandbox.Sandbox, error) {
+	if box, ok := s.boxes[b.Name()]; ok {
+		return box, nil
+	}
+	box, err := b.Open(ctx, s.id)
+	if err != nil {
+		return nil, fmt.Errorf("open a %s sandbox: %w", b.Name(), err)
+	}
+	s.boxes[b.Name()] = box
+	return box, nil
+}
+
+func (s *session) close() error {
+	errs := []error{s.files.Close()}
+	for _, box := range s.boxes {
+		errs = append(errs, box.Close())
+	}
+	s.vault.Erase()
+	return errors.Join(errs...)
+}
+
+// sessions is the register of all living sessions.
+type sessions struct {
+	opts Options
+
+	mu   sync.Mutex // guards all below and the sessions' users and used
+	byID map[ident.Session]*session
+}
+
+func newSessions(o Options) *sessions {
+	return &sessions{opts: o, byID: map[ident.Session]*session{}}
+}
+
+// take returns the user's session of that id, or a new one if id is empty. It is
+// kept alive until release.
+func (r *sessions) take(user ident.User, id ident.Session) (*session, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if id == "" {
+		return r.make(user)
+	}
+	s, ok := r.byID[id]
+	if !ok || s.user != user {
+		return nil, fmt.Errorf("session %w", ErrNotFound)
+	}
+	s.users++
+	return s, nil
+}
+
+func (r *sessions) make(user ident.User) (*session, error) {
+	if len(r.byID) >= r.opts.Limits.Sessions {
+		return nil, fmt.Errorf("%w: %d sessions are open", ErrFull, len(r.byID))
+	}
+	vault, err := r.opts.NewVault()
+	if err != nil {
+		return nil, fmt.Errorf("make the session's vault: %w", err)
+	}
+	s := &session{
+		id: ident.NewSession(), user: user, key: r.opts.Pseudonym.User(user), vault: vault,
+		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, users: 1,
+	}
+	if s.files, err = openFiles(r.opts, s); err != nil {
+		return nil, err
+	}
+	r.byID[s.id] = s
+	return s, nil
+}
+
+// openFiles puts together the folders that the session's scripts see.
+func openFiles(o Options, s *session) (*workspace.Space, error) {
+	work, err := o.Workspaces.Session(s.key, s.id)
+	if err != nil {
+		return nil, fmt.Errorf("make the session's workspace: %w", err)
+	}
+	artifacts, err := o.Workspaces.Artifacts(s.key)
+	if err != nil {
+		return nil, fmt.Errorf("open the user's artifacts: %w", err)
+	}
+	own, err := o.Skills.Checkout(s.key, s.id)
+	if err != nil {
+		return nil, fmt.Errorf("copy the user's skills: %w", err)
+	}
+	folders := []workspace.Folder{
+		o.Workspaces.Folder("/workspace", work),
+		o.Workspaces.Folder("/artifacts", artifacts),
+		o.Workspaces.Folder("/skills", own),
+	}
+	return workspace.Open(append(folders, sharedFolders(o.Skills)...))
+}
+
+func sharedFolders(s *skills.Store) []workspace.Folder {
+	var folders []workspace.Folder
+	for name, fsys := range s.ReadOnly() {
+		folders = append(folders, workspace.Folder{Guest: "/skills/" + name, FS: fsys, ReadOnly: true})
+	}
+	return folders
+}
+
+func (r *sessions) release(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.users--
+	s.used = time.Now()
+}
+
+// endIdle ends the sessions that nobody has used for that long.
+func (r *sessions) endIdle(idle time.Duration) error {
+	r.mu.Lock()
+	var idlers []*session
+	for id, s := range r.byID {
+		if s.users == 0 && time.Since(s.used) >= idle {
+			delete(r.byID, id)
+			idlers = append(idlers, s)
+		}
+	}
+	r.mu.Unlock()
+	return r.end(idlers)
+}
+
+func (r *sessions) end(list []*session) error {
+	var errs []error
+	for _, s := range list {
+		errs = append(errs, s.close(), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *sessions) close() error {
+	r.mu.Lock()
+	var all []*session
+	for id, s := range r.byID {
+		delete(r.byID, id)
+		all = append(all, s)
+	}
+	r.mu.Unlock()
+	return r.end(all)
+}
+
+// vaults are those of the user's living sessions.
+func (r *sessions) vaults(user ident.User) []*pii.Vault {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*pii.Vault
+	for _, s := range r.byID {
+		if s.user == user {
+			all = append(all, s.vault)
+		}
+	}
+	return all
+}

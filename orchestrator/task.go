@@ -1,0 +1,81 @@
+package orchestrator
+
+import (
+	"time"
+
+	"airlock/ident"
+	"airlock/pii"
+)
+
+// Status is where a task stands.
+type Status string
+
+// The states of a task. The last three are final.
+const (
+	StatusQueued    Status = "queued"
+	StatusRunning   Status = "running"
+	StatusCompleted Status = "completed"
+	StatusFailed    Status = "failed"
+	StatusCancelled Status = "cancelled"
+)
+
+// Final reports whether a task in this state will not change any more.
+func (s Status) Final() bool {
+	return s == StatusCompleted || s == StatusFailed || s == StatusCancelled
+}
+
+// TaskRequest is what a user asks for.
+type TaskRequest struct {
+	User ident.User
+	// Session continues a conversation; empty starts a new one.
+	Session ident.Session
+	// Text is the task in the user's own words.
+	Text pii.Raw
+	// Model overrides the provider's default; empty keeps it.
+	Model string
+	// MaxTurns bounds how often the model is asked; 0 takes the service's limit,
+	// which is the upper bound too.
+	MaxTurns int
+	// Timeout bounds the whole task; 0 takes the service's limit, likewise.
+	Timeout time.Duration
+}
+
+// Task is a snapshot of one task. Its texts are tokenized; Vault turns them back.
+type Task struct {
+	ID      ident.Task
+	Session ident.Session
+	User    ident.User
+	Status  Status
+	// Message is the agent's final answer.
+	Message pii.Tokenized
+	// Output is the JSON of what the last script returned; empty if none did.
+	Output pii.Tokenized
+	// Logs are the lines that the scripts printed, the newest last, bounded.
+	Logs      []pii.Tokenized
+	Artifacts []Artifact
+	Usage     Usage
+	// Problem says why the task failed; nil otherwise.
+	Problem *Problem
+
+	Created, Finished time.Time
+	// Vault belongs to the task's session.
+	Vault *pii.Vault
+}
+
+// Artifact is a file that a script left for the user.
+type Artifact struct {
+	Name string
+	Size int64
+	MIME string
+}
+
+// Usage is what a task has used.
+type Usage struct {
+	Turns, Executions                       int
+	InputTokens, OutputTokens, CachedTokens int
+}
+
+// Problem is a failure in words for the user. It holds no personal data.
+type Problem struct {
+	Code, Message, Hint string
+}

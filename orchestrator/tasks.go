@@ -1,0 +1,133 @@
+package orchestrator
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"airlock/ident"
+	"airlock/pii"
+)
+
+// maxLogLines bounds the lines of output that a task's snapshot carries.
+const maxLogLines = 1000
+
+// taskState is the living side of a Task.
+type taskState struct {
+	request TaskRequest
+	session *session
+	events  *eventLog
+	done    chan struct{} // closed once the status is final
+	cancel  context.CancelCauseFunc
+
+	mu   sync.Mutex // guards task
+	task Task
+}
+
+// snapshot copies the task, so that the reader sees no later change.
+func (t *taskState) snapshot() Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	copied := t.task
+	copied.Logs = append([]pii.Tokenized(nil), t.task.Logs...)
+	copied.Artifacts = append([]Artifact(nil), t.task.Artifacts...)
+	return copied
+}
+
+func (t *taskState) change(f func(*Task)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(&t.task)
+}
+
+func (t *taskState) emit(kind EventType, data EventData) { t.events.add(t.task.ID, kind, data) }
+
+func (t *taskState) addLogs(lines []pii.Tokenized) {
+	t.change(func(task *Task) {
+		task.Logs = append(task.Logs, lines...)
+		if over := len(task.Logs) - maxLogLines; over > 0 {
+			task.Logs = append([]pii.Tokenized(nil), task.Logs[over:]...)
+		}
+	})
+}
+
+// finish gives the task its final status, once.
+func (t *taskState) finish(status Status, message pii.Tokenized, problem *Problem) {
+	t.change(func(task *Task) {
+		task.Status, task.Message, task.Problem, task.Finished = status, message, problem, time.Now().UTC()
+	})
+	t.emit(map[Status]EventType{
+		StatusCompleted: EventTaskCompleted, StatusFailed: EventTaskFailed, StatusCancelled: EventTaskCancelled,
+	}[status], EventData{Text: message, Problem: problem})
+	close(t.done)
+}
+
+// tasks is the register of all tasks, finished ones up to a bound.
+type tasks struct {
+	kept, open int
+
+	mu       sync.Mutex // guards all below
+	closed   bool
+	byID     map[ident.Task]*taskState
+	finished []ident.Task // oldest first
+	pending  int
+}
+
+func newTasks(l Limits) *tasks {
+	return &tasks{kept: l.KeptTasks, open: l.Running + l.Waiting, byID: map[ident.Task]*taskState{}}
+}
+
+func (r *tasks) add(t *taskState) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	if r.pending >= r.open {
+		return ErrFull
+	}
+	r.pending++
+	r.byID[t.task.ID] = t
+	return nil
+}
+
+// ended notes that a task is final, and forgets the oldest beyond the bound.
+func (r *tasks) ended(id ident.Task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending--
+	r.finished = append(r.finished, id)
+	for len(r.finished) > r.kept {
+		delete(r.byID, r.finished[0])
+		r.finished = r.finished[1:]
+	}
+}
+
+// get returns a task of this user.
+func (r *tasks) get(user ident.User, id ident.Task) (*taskState, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok := r.byID[id]
+	if !ok || t.request.User != user {
+		return nil, ErrNotFound
+	}
+	return t, nil
+}
+
+func (r *tasks) of(user ident.User) []*taskState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []*taskState
+	for _, t := range r.byID {
+		if t.request.User == user {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+func (r *tasks) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+}
