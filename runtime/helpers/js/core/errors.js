@@ -57,12 +57,22 @@ function isOurs(frame) {
   return contains(frame, 'airlock:') || (prelude !== '' && contains(frame, prelude + ':'));
 }
 
-// scriptFrames is a stack without the helpers' frames.
+// scriptFrames is a stack without the helpers' frames, the built-in functions they
+// called, and the call that started the script.
 function scriptFrames(stack) {
   const frames = frameLines(stack);
   const kept = list();
-  for (let i = 0; i < frames.length; i++) if (!isOurs(frames[i])) push(kept, frames[i]);
+  for (let i = 0; i < frames.length; i++) if (!isOurs(frames[callerOf(frames, i)])) push(kept, frames[i]);
+  if (kept.length > 1 && startsWith(kept[kept.length - 1], '    at <eval> (')) kept.length--;
   return kept.length === 0 ? '' : join(kept, '\n') + '\n';
+}
+
+// callerOf finds the frame that a built-in function was called from; any other
+// frame stands for itself.
+function callerOf(frames, i) {
+  let at = i;
+  while (at < frames.length - 1 && endsWith(frames[at], ' (native)')) at++;
+  return at;
 }
 
 // callSite remembers where the script called a helper: when the answer comes,
