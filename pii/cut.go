@@ -17,11 +17,20 @@ func Cut(t Tokenized, maxBytes int) Tokenized {
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	end = cutBeforeToken(text, end)
+	return boundary.Seal(text[:cutBeforeEscape(text, cutBeforeToken(text, end))])
+}
+
+// cutBeforeEscape moves end to before an escape of JSON that it would divide.
+func cutBeforeEscape(text string, end int) int {
+	for i := max(0, end-5); i < end; i++ {
+		if text[i] == '\\' && i+1 < len(text) && text[i+1] == 'u' && i+6 > end {
+			end = i
+		}
+	}
 	for end > 0 && text[end-1] == '\\' {
 		end--
 	}
-	return boundary.Seal(text[:end])
+	return end
 }
 
 // cutBeforeToken moves end to the beginning of the word that it would divide, if

@@ -26,6 +26,7 @@ func (v *Vault) DetokenizeAnswer(t Tokenized) (Raw, error) {
 }
 
 func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
+	v.touch()
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.erased {

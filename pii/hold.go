@@ -63,7 +63,10 @@ func (v *Vault) mayBegin(s string) bool {
 
 // beginsCore reports whether s is the beginning of a token without brackets.
 func (v *Vault) beginsCore(s string) bool {
-	if c := s[0]; !isAlnum(c) {
+	if s == "" {
+		return true
+	}
+	if !v.beginsType(s[0]) {
 		return false
 	}
 	plain := plainCore(s)
@@ -72,6 +75,16 @@ func (v *Vault) beginsCore(s string) bool {
 			return true
 		}
 		if rest, ok := strings.CutPrefix(plain, series.name); ok && v.beginsNumber(rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsType reports whether the name of a type begins with c, in any case.
+func (v *Vault) beginsType(c byte) bool {
+	for _, series := range v.series {
+		if lower(series.name[0]) == lower(c) {
 			return true
 		}
 	}

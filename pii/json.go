@@ -62,14 +62,18 @@ func (c *cursor) feed(text string) {
 	}
 }
 
-// skip returns how many bytes of text change nothing: prose up to a bracket, and
-// the same in a string, where most of a text is.
+// skip returns how many bytes of text change nothing: prose up to a bracket, the
+// same in a string, where most of a text is, and the rest of a literal.
 func (c *cursor) skip(text string) int {
 	l := &c.layers[0]
 	n := 0
 	switch {
 	case l.state == prose && l.begun:
 		for n < len(text) && text[n] != '{' && text[n] != '[' {
+			n++
+		}
+	case l.state == inLiteral:
+		for n < len(text) && isLiteral(text[n]) {
 			n++
 		}
 	case l.state == inString && l.escape == 0 && c.layers[1].state == prose:

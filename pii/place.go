@@ -150,12 +150,16 @@ func (p *placer) mayBeBare(one *piece) bool {
 	return !literal || p.bounded(one.start, one.end)
 }
 
+// maxLiteral bounds how far the ends of a number are looked for, so that a long
+// run of digits with many values in it is not read again for each.
+const maxLiteral = 1024
+
 // bounded reports whether a literal may be one of JSON, by what stands around it.
 func (p *placer) bounded(start, end int) bool {
-	for start > 0 && isLiteral(p.text[start-1]) {
+	for low := max(0, start-maxLiteral); start > low && isLiteral(p.text[start-1]); {
 		start--
 	}
-	for end < len(p.text) && isLiteral(p.text[end]) {
+	for high := min(len(p.text), end+maxLiteral); end < high && isLiteral(p.text[end]); {
 		end++
 	}
 	if start > 0 && strings.IndexByte(":,[ \t\r\n", p.text[start-1]) < 0 || !endsNumber(p.text, end) {

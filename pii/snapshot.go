@@ -79,11 +79,21 @@ func vaultName(session ident.Session) string { return "vault/" + string(session)
 // Seal encrypts a tokenized text with the vault's own key, so that a transcript
 // can be kept and only this vault, also after LoadVault, makes it Tokenized again.
 func (v *Vault) Seal(t Tokenized) ([]byte, error) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.erased {
+		return nil, fmt.Errorf("seal transcript: %w", ErrErased)
+	}
 	return seal(v.key, []byte(t.String()), transcript)
 }
 
 // Open decrypts what Seal gave.
 func (v *Vault) Open(sealed []byte) (Tokenized, error) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.erased {
+		return Tokenized{}, fmt.Errorf("open transcript: %w", ErrErased)
+	}
 	plain, err := open(v.key, sealed, transcript)
 	if err != nil {
 		return Tokenized{}, fmt.Errorf("open transcript: %w", err)
@@ -97,12 +107,13 @@ const transcript = "transcript"
 // record is the form a vault is sealed in. Bytes are kept as they are: a value
 // need not be valid UTF-8.
 type record struct {
-	Version int
-	Nonce   string
-	Key     []byte
-	Mode    Mode
-	Unseen  bool
-	Entries []entryRecord
+	Version  int
+	Nonce    string
+	Key      []byte
+	Mode     Mode
+	Unseen   bool
+	Rankings int
+	Entries  []entryRecord
 }
 
 type entryRecord struct {
@@ -122,7 +133,7 @@ func (v *Vault) snapshot() ([]byte, error) {
 	if v.erased {
 		return nil, ErrErased
 	}
-	r := record{Version: recordVersion, Nonce: v.nonce, Key: v.key, Mode: v.mode, Unseen: v.unseen.Load()}
+	r := record{Version: recordVersion, Nonce: v.nonce, Key: v.key, Mode: v.mode, Unseen: v.unseen.Load(), Rankings: v.rankings}
 	for _, e := range v.all {
 		top := len(e.forms) - 1
 		r.Entries = append(r.Entries, entryRecord{e.typ, e.also, e.number, top, []byte(e.forms[top]), e.origins})
@@ -131,6 +142,7 @@ func (v *Vault) snapshot() ([]byte, error) {
 }
 
 // restore adds the entries in their order, which gives them their tokens again.
+// Nobody else has the vault yet, so it takes no lock.
 func restore(plain []byte, o VaultOptions) (*Vault, error) {
 	var r record
 	if err := json.Unmarshal(plain, &r); err != nil || r.Version != recordVersion {
@@ -141,10 +153,8 @@ func restore(plain []byte, o VaultOptions) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.key = r.Key
+	v.key, v.rankings = r.Key, r.Rankings
 	v.unseen.Store(r.Unseen)
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	for _, one := range r.Entries {
 		e, err := v.add(found{text: string(one.Text), typ: one.Type, level: one.Level, number: one.Number})
 		if err != nil {

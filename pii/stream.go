@@ -33,6 +33,7 @@ func (d *Detokenizer) Flush() (Raw, error) { return d.write("", true) }
 
 func (d *Detokenizer) write(part string, end bool) (Raw, error) {
 	v := d.d.v
+	v.touch()
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	if v.erased {

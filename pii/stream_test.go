@@ -98,7 +98,7 @@ func TestTokenizerDividesALongLineOutsideOfValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.WriteString(tok.String())
-		held = max(held, len(s.held))
+		held = max(held, s.kept.Len())
 	}
 	last, err := s.Flush()
 	if err != nil {

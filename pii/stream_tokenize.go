@@ -17,11 +17,11 @@ import (
 type Tokenizer struct {
 	v    *Vault
 	from Origin
-	held string
-	raw  cursor // at seen, with the values as they are
-	seen int    // how much of held raw has followed
-	cut  int    // where held may be divided, 0: nowhere
-	p    placer // at the beginning of held, with the values as atoms
+	kept strings.Builder // what is held back
+	raw  cursor          // at seen, with the values as they are
+	seen int             // how much of it raw has followed
+	cut  int             // where it may be divided, 0: nowhere
+	p    placer          // at its beginning, with the values as atoms
 }
 
 // maxHeld bounds what a Tokenizer holds back, margin what it then leaves at the
@@ -39,9 +39,9 @@ func (v *Vault) Tokenizer(from Origin) *Tokenizer {
 // Write takes the next part and returns what is whole. After an error the stream
 // is of no use any more.
 func (t *Tokenizer) Write(r Raw) (Tokenized, error) {
-	t.held += boundary.Open(r)
-	t.scout()
-	if t.cut == 0 && len(t.held) < maxHeld {
+	t.kept.WriteString(boundary.Open(r))
+	t.scout(t.kept.String())
+	if t.cut == 0 && t.kept.Len() < maxHeld {
 		return Tokenized{}, nil
 	}
 	return t.emit()
@@ -50,20 +50,20 @@ func (t *Tokenizer) Write(r Raw) (Tokenized, error) {
 // Flush tokenizes what is held back. It is called at the end, and before anything
 // that is not text comes between the parts.
 func (t *Tokenizer) Flush() (Tokenized, error) {
-	t.cut = len(t.held)
+	t.cut = t.kept.Len()
 	return t.emit()
 }
 
 // scout finds the last end of a line that is outside of JSON and private keys.
-func (t *Tokenizer) scout() {
-	for t.seen < len(t.held) {
-		next := len(t.held)
-		if at := strings.IndexByte(t.held[t.seen:], '\n'); at >= 0 {
+func (t *Tokenizer) scout(held string) {
+	for t.seen < len(held) {
+		next := len(held)
+		if at := strings.IndexByte(held[t.seen:], '\n'); at >= 0 {
 			next = t.seen + at + 1
 		}
-		t.raw.feed(t.held[t.seen:next])
+		t.raw.feed(held[t.seen:next])
 		t.seen = next
-		if t.held[next-1] == '\n' && t.raw.layers[0].state == prose && !inKey(t.held[t.cut:next]) {
+		if held[next-1] == '\n' && t.raw.layers[0].state == prose && !inKey(held[t.cut:next]) {
 			t.cut = next
 		}
 	}
@@ -79,9 +79,10 @@ func inKey(s string) bool {
 func (t *Tokenizer) emit() (Tokenized, error) {
 	w := works.Get().(*work)
 	defer w.release()
-	part := t.held[:t.cut]
+	held := t.kept.String()
+	part := held[:t.cut]
 	if t.cut == 0 {
-		part = t.held
+		part = held
 	}
 	if err := t.v.look(w, part); err != nil {
 		return Tokenized{}, err
@@ -90,7 +91,8 @@ func (t *Tokenizer) emit() (Tokenized, error) {
 		part = part[:divideAt(part, w)]
 	}
 	out, err := t.v.finish(w, &t.p, part, t.from, t.v.mode == Open && t.from == OriginScript)
-	t.held = strings.Clone(t.held[len(part):])
+	t.kept = strings.Builder{}
+	t.kept.WriteString(held[len(part):])
 	t.seen = max(0, t.seen-len(part))
 	t.cut = 0
 	return out, err

@@ -128,19 +128,27 @@ func (v *Vault) tokenEnding(text string, floor, underscore int) (tokenMatch, boo
 // lookup finds the entry whose type ends word, the longest type first: what
 // stands before it is the end of another word or of an escape such as \n.
 func (v *Vault) lookup(word []byte, number int) (string, *entry) {
-	var best *series
-	for _, s := range v.series {
-		if strings.HasSuffix(string(word), s.name) && (best == nil || len(s.name) > len(best.name)) {
-			best = s
-		}
-	}
+	best := v.series[Type(word)]
 	if best == nil {
-		return string(word), nil
+		best = v.longestEnding(string(word))
 	}
-	if number > len(best.entries) {
+	switch {
+	case best == nil:
+		return string(word), nil
+	case number > len(best.entries):
 		return best.name, nil
 	}
 	return best.name, best.entries[number-1]
+}
+
+func (v *Vault) longestEnding(word string) *series {
+	var best *series
+	for _, s := range v.series {
+		if strings.HasSuffix(word, s.name) && (best == nil || len(s.name) > len(best.name)) {
+			best = s
+		}
+	}
+	return best
 }
 
 // widen takes a matching pair of brackets into the match.

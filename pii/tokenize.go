@@ -64,6 +64,7 @@ func (v *Vault) Tokenize(r Raw, from Origin) (Tokenized, error) {
 
 // look finds the values and the tokens in text.
 func (v *Vault) look(w *work, text string) error {
+	v.touch()
 	var err error
 	if w.spans, err = v.finder.Find(w.spans[:0], bytesOf(text)); err != nil {
 		return fmt.Errorf("look for personal data in %d bytes: %w", len(text), err)

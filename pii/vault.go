@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"airlock/pii/detect"
 	"airlock/pii/internal/boundary"
@@ -68,14 +69,15 @@ type Vault struct {
 	max    int
 	mode   Mode
 	nonce  string
-	key    []byte      // seals transcripts
-	unseen atomic.Bool // the session holds data that no detector looked at
+	unseen atomic.Bool  // the session holds data that no detector looked at
+	used   atomic.Int64 // when it was used last, in nanoseconds since 1970
 	rank   bool
 
 	attributes []Attribute
 
 	mu      sync.RWMutex // guards all below and the fields of every entry
 	erased  bool
+	key     []byte            // seals transcripts
 	texts   map[string]*entry // by value
 	numbers map[string]*entry // numbers of JSON, by their digits
 	spelled map[string]*entry // values with escapes we would not write, by spelledKey
@@ -136,12 +138,14 @@ func newVault(o VaultOptions, f finder) (*Vault, error) {
 	}
 	key := make([]byte, keyLen)
 	_, _ = rand.Read(key) // never fails: crypto/rand ends the program instead
-	return &Vault{
+	v := &Vault{
 		finder: f, max: o.MaxValues, mode: o.Mode, nonce: o.Nonce, key: key,
 		rank: o.Rank, attributes: slices.Clone(o.Attributes),
 		texts: map[string]*entry{}, numbers: map[string]*entry{}, spelled: map[string]*entry{},
 		series: map[Type]*series{}, known: newKnown(),
-	}, nil
+	}
+	v.touch()
+	return v, nil
 }
 
 // FromModel takes in what the model itself wrote: it has seen tokens only.
@@ -152,12 +156,19 @@ func (v *Vault) FromModel(s string) Tokenized { return boundary.Seal(s) }
 // counts as foreign to every server.
 func (v *Vault) MarkUnseen() { v.unseen.Store(true) }
 
+// LastUsed is when the vault last took in or gave out text, for whoever ends
+// sessions that nobody uses any more, by Erase.
+func (v *Vault) LastUsed() time.Time { return time.Unix(0, v.used.Load()) }
+
+func (v *Vault) touch() { v.used.Store(time.Now().UnixNano()) }
+
 // Erase forgets every value. Whatever is asked of the vault later fails with
 // ErrErased.
 func (v *Vault) Erase() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erased = true
+	clear(v.key)
 	v.texts, v.numbers, v.spelled, v.series, v.all = nil, nil, nil, nil, nil
 	v.bytes = 0
 	v.known.mu.Lock()

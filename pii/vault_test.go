@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"airlock/pii/detect"
 	"airlock/pii/internal/boundary"
@@ -211,4 +213,33 @@ func TestCutNeverDividesATokenOrARune(t *testing.T) {
 			t.Errorf("cut %d: %q | %q", n, cut, rest)
 		}
 	}
+}
+
+func TestCutNeverDividesAnEscape(t *testing.T) {
+	t.Parallel()
+	text := Static(`"a\u00e9b\\\n"`)
+	for n := range text.Len() {
+		cut := Cut(text, n).String()
+		if _, ok := unescape(strings.TrimPrefix(cut, `"`)); !ok {
+			t.Errorf("cut %d: %s", n, cut)
+		}
+	}
+}
+
+func TestLastUsedMovesWithUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := testVault(t, VaultOptions{})
+		start := v.LastUsed()
+		time.Sleep(time.Hour) // of the bubble's time
+		tok := tokenize(t, v, "ada@example.org", OriginUser)
+		if got := v.LastUsed().Sub(start); got != time.Hour {
+			t.Errorf("tokenizing: %v", got)
+		}
+		time.Sleep(time.Hour)
+		detokenize(t, v, tok.String())
+		if got := v.LastUsed().Sub(start); got != 2*time.Hour {
+			t.Errorf("detokenizing: %v", got)
+		}
+	})
 }
