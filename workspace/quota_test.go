@@ -85,7 +85,7 @@ func TestAFullFolderIsCountedAgain(t *testing.T) {
 		if err := s.WriteFile("/workspace/b", []byte{0}); !errors.Is(err, ErrQuota) {
 			t.Errorf("counted again at once: %v", err)
 		}
-		time.Sleep(recountPause)
+		<-time.After(recountPause)
 		if err := s.WriteFile("/workspace/b", []byte{0}); err != nil {
 			t.Errorf("not counted again: %v", err)
 		}
