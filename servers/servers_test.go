@@ -46,7 +46,7 @@ func told(t *testing.T, r pii.Raw) string {
 }
 
 // catalogOf writes a catalog with these servers and loads it.
-func catalogOf(t *testing.T, servers string) *Catalog {
+func catalogOf(t testing.TB, servers string) *Catalog {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "catalog.json")
 	if err := os.WriteFile(path, []byte(`{"schemaVersion":1,"servers":{`+servers+`}}`), 0o600); err != nil {
@@ -59,7 +59,7 @@ func catalogOf(t *testing.T, servers string) *Catalog {
 	return c
 }
 
-func managerOf(t *testing.T, servers string, builtins map[string]Builtin) *Manager {
+func managerOf(t testing.TB, servers string, builtins map[string]Builtin) *Manager {
 	t.Helper()
 	m, err := New(Options{Catalog: catalogOf(t, servers), Builtins: builtins, Environ: os.LookupEnv})
 	if err != nil {

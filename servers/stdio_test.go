@@ -17,7 +17,7 @@ import (
 )
 
 // peerEntry is a catalog entry that starts this test binary as a peer.
-func peerEntry(t *testing.T, name, mode, more string) string {
+func peerEntry(t testing.TB, name, mode, more string) string {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -47,10 +48,26 @@ const (
 )
 
 // New checks the options and returns what makes the server. The shop is made
-// when the server starts; everything is closed when its context ends.
+// when the server first starts; everything is closed when its context ends.
 func New(o Options) (func(context.Context) (*mcpserver.MCPServer, error), error) {
+	o, err := o.checked()
+	if err != nil {
+		return nil, err
+	}
+	shop := sync.OnceValues(func() ([]byte, error) { return shopImage(context.Background(), o.Seed) })
+	return func(ctx context.Context) (*mcpserver.MCPServer, error) {
+		image, err := shop()
+		if err != nil {
+			return nil, fmt.Errorf("make the sample shop: %w", err)
+		}
+		return start(ctx, o, image), nil
+	}, nil
+}
+
+// checked returns the options with their defaults.
+func (o Options) checked() (Options, error) {
 	if o.MaxRows < 0 || o.MaxBytes < 0 || o.MaxTime < 0 {
-		return nil, errors.New("database: a limit is negative; leave it 0 for the default")
+		return o, errors.New("database: a limit is negative; leave it 0 for the default")
 	}
 	if o.MaxRows == 0 {
 		o.MaxRows = defaultRows
@@ -61,20 +78,17 @@ func New(o Options) (func(context.Context) (*mcpserver.MCPServer, error), error)
 	if o.MaxTime == 0 {
 		o.MaxTime = defaultTime
 	}
-	if o.Dir != "" {
-		if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("database: %s is not a folder; create it or leave it out", o.Dir)
-		}
+	if o.Dir == "" {
+		return o, nil
 	}
-	return func(ctx context.Context) (*mcpserver.MCPServer, error) { return start(ctx, o) }, nil
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return o, fmt.Errorf("database: %s is not a folder; create it or leave it out", o.Dir)
+	}
+	return o, nil
 }
 
-func start(ctx context.Context, o Options) (*mcpserver.MCPServer, error) {
-	image, err := shopImage(ctx, o.Seed)
-	if err != nil {
-		return nil, fmt.Errorf("make the sample shop: %w", err)
-	}
+func start(ctx context.Context, o Options, image []byte) *mcpserver.MCPServer {
 	s := &store{options: o, shop: openImage(image), files: map[string]*handle{}}
 	context.AfterFunc(ctx, s.close)
-	return newServer(s), nil
+	return newServer(s)
 }

@@ -4,7 +4,7 @@ package nearest
 import "strings"
 
 // Name returns the candidate closest to name, or "" when none is close enough
-// to be a likely typing error: at most a third of its letters may differ.
+// to be a likely typing error: about a third of its letters may differ.
 func Name(name string, candidates []string) string {
 	best, bestDistance := "", len(name)/3+2
 	for _, c := range candidates {
