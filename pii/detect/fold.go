@@ -20,6 +20,7 @@ type folded struct {
 	text     []byte
 	from, to []int
 	out      []Span
+	scan     *scanner // of the text; it does not fold again
 }
 
 func (f *folded) reset() { f.text, f.from, f.to = f.text[:0], f.from[:0], f.to[:0] }
@@ -87,7 +88,11 @@ func isBreak(c byte) bool {
 // scanFolded scans the folded text and adds what it finds.
 func (s *scanner) scanFolded() {
 	f := &s.fold
-	sub := scanner{on: s.on, labels: s.labels, packs: s.packs}
+	if f.scan == nil {
+		f.scan = new(scanner)
+	}
+	sub := f.scan
+	sub.on, sub.labels, sub.packs = s.on, s.labels, s.packs
 	sub.reset(f.text, f.out[:0])
 	sub.run()
 	f.out = sub.out

@@ -164,7 +164,10 @@ func (s *scanner) label(i int) {
 			s.secretValue(start, end, all)
 		}
 	case last&(lName|lFullName|lPerson) != 0:
-		if s.on.has(person) && s.isPerson(start, end, all, last, quoted) && !touchesToken(s.b, start, end) {
+		if !quoted {
+			end = s.nameEnd(start, end)
+		}
+		if s.on.has(person) && end > start && s.isPerson(start, end, all, last, quoted) && !touchesToken(s.b, start, end) {
 			s.add(start, end, person)
 		}
 	case last&(lAddress|lStreet) != 0:

@@ -31,6 +31,32 @@ func (s *scanner) isPerson(start, end int, all, last label, inJSON bool) bool {
 	return sh.capital && !sh.common && s.bareName(start, end, sh, inJSON)
 }
 
+// nameEnd is the end of the name that a field of prose starts with, or start when
+// the field goes on as a sentence does.
+func (s *scanner) nameEnd(start, end int) int {
+	b, last := s.b, start
+	for i := start; i < end; {
+		j := i
+		for j < end && b[j] != ' ' && b[j] != ',' && b[j] != ':' && b[j] != '=' && b[j] != '(' {
+			j++
+		}
+		if j < end && (b[j] == ':' || b[j] == '=') {
+			break // the next label
+		}
+		if class[b[i]]&(lower|digit) != 0 && !particles().has(b[i:j]) {
+			return start
+		}
+		last = j
+		if j >= end || b[j] != ' ' {
+			break
+		}
+		if i = j + 1; b[i] == '(' || b[i] == ' ' || b[i] == '-' {
+			break
+		}
+	}
+	return last
+}
+
 // bareName decides for the key "name" alone.
 func (s *scanner) bareName(start, end int, sh shape, inJSON bool) bool {
 	if sh.words > 4 {

@@ -17,7 +17,12 @@ func (s *scanner) phoneGroups() int {
 	c := &s.cl
 	start := c.start[0]
 	if s.byteAt(start-1) == '+' {
-		return s.international(start - 1)
+		return s.international(start-1, start)
+	}
+	if c.n > 2 && c.len(0) > 2 && hasPrefix(s.b, start, "00") && s.starts(start, c.sepAfter()) {
+		if e := s.international(start, start+2); e > 0 {
+			return e
+		}
 	}
 	if e := s.nanp(); e > 0 {
 		return e
@@ -28,15 +33,16 @@ func (s *scanner) phoneGroups() int {
 	return s.localPhone()
 }
 
-// international finds +CC numbers. An opening "+1" fixes the number of digits.
-func (s *scanner) international(start int) int {
+// international finds +CC and 00CC numbers, whose country code is at code. It fixes
+// how many digits there are.
+func (s *scanner) international(start, code int) int {
 	c := &s.cl
-	if p := s.byteAt(start - 1); isWord(p) || p == '+' || c.b0(s.b) == '0' {
+	if p := s.byteAt(start - 1); isWord(p) || p == '+' || s.b[code] == '0' {
 		return 0
 	}
-	best, n := 0, 0
+	best, n := 0, c.start[0]-code
 	for j := 0; j < c.n; j++ {
-		if c.sep[j] == '/' {
+		if c.sep[j] == '/' || j > 1 && c.len(j) > 2 && hasPrefix(s.b, c.start[j], "00") {
 			break
 		}
 		if c.lens(j, 1) && c.sep[j] == '(' && s.b[c.start[j]] == '0' {
@@ -45,7 +51,7 @@ func (s *scanner) international(start int) int {
 		if n += c.len(j); n > maxPhoneDigits {
 			break
 		}
-		if s.planned(n) && c.endsLoosely(j+1) {
+		if s.planned(n, code) && c.endsLoosely(j+1) {
 			best = j + 1
 		}
 	}
@@ -58,14 +64,12 @@ func (s *scanner) international(start int) int {
 // b0 is the first digit.
 func (c *cluster) b0(b []byte) byte { return b[c.start[0]] }
 
-// planned reports whether n digits make a number under the country code that the
-// cluster begins with.
-func (s *scanner) planned(n int) bool {
-	first := s.b[s.cl.start[0]]
-	if first == '1' {
+// planned reports whether n digits make a number under the country code at code.
+func (s *scanner) planned(n, code int) bool {
+	if s.b[code] == '1' {
 		return n == 11
 	}
-	r, cc := nationalDigits(s.b[s.cl.start[0]:s.cl.end[0]])
+	r, cc := nationalDigits(s.b[code:s.cl.end[0]])
 	return cc > 0 && n-cc >= int(r.min) && n-cc <= int(r.max)
 }
 
@@ -88,7 +92,8 @@ func (s *scanner) nanp() int {
 		return 0
 	}
 	area, exchange := s.b[c.start[i]], s.b[c.start[i+1]]
-	if (area < '2' || exchange < '2') && i == 0 && !s.contextOf(c.start[0]).has(lPhone|lCall) {
+	ctx := s.contextOf(c.start[0])
+	if !ctx.has(lPhone|lCall) && ((area < '2' || exchange < '2') && i == 0 || ctx.has(lNHS|lNPI)) {
 		return 0
 	}
 	return s.addPhone(start, i+3)
@@ -143,10 +148,23 @@ func (s *scanner) localPhone() int {
 	if s.byteAt(start-1) == '(' && c.n > 1 && c.sep[1] == ')' {
 		start--
 	}
-	if !s.starts(start, c.sepAfter()) || !s.spokenOf(start, c.start[0], c.end[j-1], j) {
+	if !s.starts(start, c.sepAfter()) || s.inPath(start) || !s.spokenOf(start, c.start[0], c.end[j-1], j) {
 		return 0
 	}
 	return s.addPhone(start, j)
+}
+
+// inPath reports a number that a dotted or slashed name goes on with: j.cell.2020.
+func (s *scanner) inPath(start int) bool {
+	if p := s.byteAt(start - 1); p != '.' && p != '/' {
+		return false
+	}
+	i := start - 1
+	for least := max(0, i-longestWord); i > least && isWord(s.b[i-1]); {
+		i--
+	}
+	p := s.byteAt(i - 1)
+	return i < start-1 && (p == '.' || p == '/' || p == '-')
 }
 
 // localGroups is how many groups can be one local number, 0 for none.
