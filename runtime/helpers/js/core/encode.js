@@ -77,7 +77,11 @@ function encodeMembers(value, state) {
   return '{' + text + '}';
 }
 
+// encodeAt writes a member. Texts and numbers, which most members are, need no
+// path.
 function encodeAt(value, key, state) {
+  if (typeof value === 'string' && ++state.nodes <= maxNodes) return jsonStringify(value);
+  if (typeof value === 'number' && ++state.nodes <= maxNodes) return value - value === 0 ? '' + value : 'null';
   push(state.path, key);
   const text = encodeValue(value, state);
   state.path.length--;

@@ -32,27 +32,23 @@ function isInteger(source) {
 // holdsUnsafeNumber keeps its own stack: text may nest deeper than calls can.
 function holdsUnsafeNumber(root) {
   const open = list();
-  push(open, root);
+  if (look(open, root)) return true;
   while (open.length > 0) {
     const value = open[open.length - 1];
     open.length--;
-    if (typeof value === 'number') {
-      if (isUnsafe(value)) return true;
-    } else if (value !== null && typeof value === 'object') {
-      pushMembers(open, value);
+    const keys = isArray(value) ? undefined : objectKeys(value);
+    const count = keys === undefined ? value.length : keys.length;
+    for (let i = 0; i < count; i++) {
+      if (look(open, value[keys === undefined ? i : keys[i]])) return true;
     }
   }
   return false;
 }
 
-function pushMembers(open, value) {
-  if (isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string') push(open, value[i]);
-    return;
-  }
-  const keys = objectKeys(value);
-  for (let i = 0; i < keys.length; i++) {
-    const member = value[keys[i]];
-    if (typeof member !== 'string') push(open, member);
-  }
+// look tells whether a value is an unsafe number, and leaves what has members for
+// later.
+function look(open, value) {
+  if (typeof value === 'number') return isUnsafe(value);
+  if (typeof value === 'object' && value !== null) push(open, value);
+  return false;
 }

@@ -23,8 +23,8 @@
     hex: bytesOfHex,
     base64: bytesOfBase64,
     base64url: bytesOfBase64,
-    latin1: (text) => Uint8Array.from(text, (character) => character.charCodeAt(0)),
-    ascii: (text) => Uint8Array.from(text, (character) => character.charCodeAt(0)),
+    latin1: unitsOf,
+    ascii: unitsOf,
     utf16le: (text) => new Uint8Array(Uint16Array.from({ length: text.length }, (_, i) => text.charCodeAt(i)).buffer),
   };
 
@@ -38,6 +38,12 @@
     ascii: (bytes) => charactersOf(bytes, 0x7f),
     utf16le: (bytes) => charactersOf(new Uint16Array(bytes.slice(0, bytes.length & ~1).buffer), 0xffff),
   };
+
+  function unitsOf(text) {
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return bytes;
+  }
 
   function charactersOf(codes, mask) {
     let text = '';
@@ -61,6 +67,11 @@
 
   // bytesOfBase64 takes both alphabets and passes over what is in neither.
   function bytesOfBase64(text) {
+    try {
+      if (typeof Uint8Array.fromBase64 === 'function') return Uint8Array.fromBase64(text);
+    } catch {
+      // Not quite base64: the characters are looked at one by one.
+    }
     const bytes = new Uint8Array(Math.ceil(text.length * 3 / 4));
     let bits = 0;
     let held = 0;

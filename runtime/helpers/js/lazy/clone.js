@@ -42,7 +42,9 @@
 
   function copyMembers(from, to, seen) {
     for (const key of Object.keys(from)) {
-      Object.defineProperty(to, key, { __proto__: null, value: clone(from[key], seen), writable: true, enumerable: true, configurable: true });
+      const copy = clone(from[key], seen);
+      if (key === '__proto__') Object.defineProperty(to, key, { value: copy, writable: true, enumerable: true, configurable: true });
+      else to[key] = copy;
     }
     return to;
   }

@@ -20,8 +20,29 @@
     return withoutAccents(text).toLowerCase().replaceAll('\u00df', 'ss').replaceAll('\u00e6', 'ae').replaceAll('\u00f8', 'o').replaceAll('\u0142', 'l');
   }
 
+  // The weights of ASCII, capital letters as small ones.
+  const weights = Array.from({ length: 128 }, (_, code) => weight(String.fromCharCode(code).toLowerCase()));
+
+  // compareASCII returns undefined for texts that are not all ASCII.
+  function compareASCII(a, b) {
+    let inCase = 0;
+    const length = a.length < b.length ? a.length : b.length;
+    for (let i = 0; i < length; i++) {
+      const x = a.charCodeAt(i);
+      const y = b.charCodeAt(i);
+      if (x > 127 || y > 127) return undefined;
+      if (x === y) continue;
+      if (weights[x] !== weights[y]) return weights[x] < weights[y] ? -1 : 1;
+      inCase ||= x > y ? -1 : 1;
+    }
+    if (a.length === b.length) return inCase;
+    return a.length < b.length ? -1 : 1;
+  }
+
   function compareStrings(a, b, options) {
     if (a === b) return 0;
+    const quick = options === undefined ? compareASCII(a, b) : undefined;
+    if (quick !== undefined) return quick;
     const sensitivity = options?.sensitivity ?? 'variant';
     const base = compareBase(fold(a), fold(b), Boolean(options?.numeric));
     if (base !== 0 || sensitivity === 'base') return base;

@@ -31,7 +31,10 @@
     }
     formatToParts(value) { return numbers.parts(value, this.#settled); }
     formatRange(from, to) { return `${this.format(from)} \u2013 ${this.format(to)}`; }
-    resolvedOptions() { return JSON.parse(JSON.stringify(this.#settled)); }
+    resolvedOptions() {
+      const { before, usual, compactRounding, ...options } = JSON.parse(JSON.stringify(this.#settled));
+      return options;
+    }
     static supportedLocalesOf(locales) { return supportedLocalesOf(locales); }
   }
 

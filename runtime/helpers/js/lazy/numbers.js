@@ -198,7 +198,25 @@
     return unchanged[name] ?? `${name}s`;
   }
 
+  // quick writes the usual case without making parts of it.
+  function quick(value, settled) {
+    const { whole, fraction } = fixed(decimalOf(value), settled.minimumFractionDigits, settled.maximumFractionDigits, settled.minimumIntegerDigits);
+    const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+    return sign + settled.before + grouped(whole, settled.useGrouping) + (fraction === '' ? '' : '.') + fraction;
+  }
+
+  // isUsual tells whether quick will do: no units behind the number, no special
+  // signs, and a currency's symbol that stands close to the number.
+  function isUsual(settled) {
+    const { style, notation, signDisplay, currencySign, currencyDisplay, maximumSignificantDigits } = settled;
+    if (notation !== 'standard' || signDisplay !== 'auto' || maximumSignificantDigits !== undefined) return false;
+    settled.before = style === 'currency' ? currencySymbol(settled) : '';
+    return style === 'decimal' || (style === 'currency' && currencySign === 'standard' && currencyDisplay !== 'name' && !/[A-Z]$/i.test(settled.before));
+  }
+
   function format(value, settled) {
+    settled.usual ??= isUsual(settled);
+    if (settled.usual && typeof value === 'number' && value - value === 0) return quick(value, settled);
     return parts(value, settled).map((part) => part.value).join('');
   }
 
