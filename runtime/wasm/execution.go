@@ -142,17 +142,18 @@ func (e *execution) startCall(ctx context.Context, f wire.Frame) error {
 	}
 	e.calls.Go(func() {
 		status, body := callBridge(ctx, e.x, string(f.Field(0)), string(f.Field(1)), f.Field(2))
-		e.answer(f.ID, status, body)
+		e.answer(ctx, f.ID, status, body)
 	})
 	return nil
 }
 
-// answer sends a call's answer, unless the execution has ended.
-func (e *execution) answer(id uint32, status string, body []byte) {
+// answer sends a call's answer, unless the execution has ended or is about to: the
+// script must not see, and end with, the failure of a call that was cut short.
+func (e *execution) answer(ctx context.Context, id uint32, status string, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending--
-	if !e.finished {
+	if !e.finished && ctx.Err() == nil {
 		_ = e.worker.conn.Send(wire.Answer, id, []byte(status), body)
 	}
 }

@@ -15,6 +15,9 @@ import (
 // its message names what the script named, and nothing of the host.
 func serveFile(files sandbox.Files, operation, path string, data []byte) (code, message string, answer []byte) {
 	answer, err := doFile(files, operation, path, data)
+	if len(answer) > wire.MaxFile {
+		err = syscall.EFBIG
+	}
 	if err == nil {
 		return "", "", answer
 	}

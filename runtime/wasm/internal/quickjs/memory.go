@@ -31,8 +31,7 @@ func newMemory(limit uint64) *memory {
 func (m *memory) Allocate(_, most uint64) experimental.LinearMemory {
 	reserved, err := reserve(most)
 	if err != nil {
-		// The interface knows no error; wazero turns the panic of a nil memory
-		// into one, ours says what happened.
+		// The interface knows no error; instantiate makes one of the panic.
 		panic(fmt.Errorf("reserve %d bytes of address space: %w", most, err))
 	}
 	m.mu.Lock()

@@ -100,7 +100,12 @@ func (e *Engine) Close(ctx context.Context) error {
 }
 
 // instantiate makes a module instance with a memory of its own.
-func (e *Engine) instantiate(ctx context.Context, mem *memory) (api.Module, error) {
+func (e *Engine) instantiate(ctx context.Context, mem *memory) (_ api.Module, err error) {
+	defer func() { // an allocator cannot refuse the first memory but by a panic
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%w: %v", ErrMemory, r)
+		}
+	}()
 	ctx = experimental.WithMemoryAllocator(ctx, mem)
 	return e.runtime.InstantiateModule(ctx, e.compiled,
 		wazero.NewModuleConfig().WithName("").WithStartFunctions())

@@ -12,6 +12,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -54,13 +55,26 @@ func TypeScript(code, file string) (Source, error) {
 	s := JavaScript(code, file)
 	out, moved, err := stripTypes(s.Code, file)
 	if err != nil {
-		if e, ok := err.(*SyntaxError); ok && e.Line == 1 {
-			e.Column = max(e.Column-len(prefix), 1)
-		}
-		return Source{}, err
+		return Source{}, s.unwrapped(err)
 	}
 	s.Code, s.moved = out, moved
 	return s, nil
+}
+
+// unwrapped brings a mistake that was found in the wrapped script back to it.
+func (s Source) unwrapped(err error) error {
+	var e *SyntaxError
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case e.Line > s.lines: // the wrapper's end, which the author does not know
+		return &SyntaxError{"Unexpected end of the script", s.lines, 1}
+	case e.Line == 1:
+		return &SyntaxError{e.Message, 1, max(e.Column-len(prefix), 1)}
+	default:
+		return e
+	}
 }
 
 // StripTypes makes JavaScript of a TypeScript module.
