@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"airlock/ident"
 	"airlock/workspace/rooted"
@@ -133,6 +134,33 @@ func (s *Store) Discard(userKey string, session ident.Session) error {
 	name := checkoutName(userKey, session)
 	return errors.Join(s.users.RemoveAll(name), s.users.RemoveAll(name+".json"))
 }
+
+// Prune deletes the copies of all sessions that keep does not want, such as those
+// that an earlier process left. It is for the start, before sessions are opened.
+func (s *Store) Prune(keep func(ident.Session) bool) error {
+	users, err := s.users.ReadDir(".", maxFolders)
+	if err != nil {
+		return fmt.Errorf("prune skills: %w", err)
+	}
+	var errs []error
+	for _, u := range users {
+		copies, err := s.users.ReadDir(path.Join(u.Name(), "checkouts"), maxFolders)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		errs = append(errs, err)
+		for _, c := range copies {
+			session := ident.Session(strings.TrimSuffix(c.Name(), ".json"))
+			if !keep(session) {
+				errs = append(errs, s.Discard(u.Name(), session))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxFolders bounds how many folders of users, and copies of one, are looked at.
+const maxFolders = 1_000_000
 
 // RemoveUser deletes all of a user's skills and copies. None there is no error.
 func (s *Store) RemoveUser(userKey string) error {

@@ -459,6 +459,26 @@ func TestCommitStopsWhenItsContextEnds(t *testing.T) {
 	}
 }
 
+func TestPruneKeepsWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	s := testStore(t)
+	kept, gone := checkout(t, s, me, "kept"), checkout(t, s, me, "gone")
+	put(t, gone, "a.js", "// x\n")
+	commitAll(t, s, me, "gone")
+	if err := s.Prune(func(id ident.Session) bool { return id == "kept" }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Errorf("the one to keep: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(kept)); err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if got := own(t, s, me); len(got) != 1 {
+		t.Errorf("the skills are %v", got)
+	}
+}
+
 func TestRemoveAndDiscard(t *testing.T) {
 	t.Parallel()
 	s := testStore(t)

@@ -30,8 +30,8 @@ type Match struct {
 	Confidence float64
 }
 
-// Match ranks the user's skills and those of all for a task, best first. Skills
-// that have nothing to do with it are left out.
+// Match ranks the user's skills and those of all for a task, best first. All are
+// there, also those that have nothing to do with it, with confidence 0.
 //
 // A skill's keywords, each a phrase that names what it is for, and its name are
 // its anchors. The words of all anchors that occur whole in the task, in any
@@ -45,11 +45,9 @@ func (s *Store) Match(userKey string, task pii.Tokenized) ([]Match, error) {
 	if err != nil {
 		return nil, fmt.Errorf("match skills: %w", err)
 	}
-	var found []Match
-	for _, p := range all {
-		if c := p.confidence(task.String()); c > 0 {
-			found = append(found, Match{Skill: p.Skill, Confidence: c})
-		}
+	found := make([]Match, len(all))
+	for i, p := range all {
+		found[i] = Match{Skill: p.Skill, Confidence: p.confidence(task.String())}
 	}
 	// Stable, so that equal ones stay in the order library, shared, user.
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })

@@ -3,6 +3,7 @@ package workspace
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -84,6 +85,33 @@ func (s *Store) RemoveSession(userKey string, id ident.Session) error {
 func (s *Store) RemoveUser(userKey string) error {
 	return errors.Join(s.remove("workspaces", userKey), s.remove("artifacts", userKey))
 }
+
+// Prune deletes the workspaces of all sessions that keep does not want, such as
+// those that an earlier process left. It is for the start, before sessions are
+// opened.
+func (s *Store) Prune(keep func(ident.Session) bool) error {
+	users, err := s.dir.ReadDir("workspaces", maxFolders)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("prune workspaces: %w", err)
+	}
+	var errs []error
+	for _, u := range users {
+		sessions, err := s.dir.ReadDir(path.Join("workspaces", u.Name()), maxFolders)
+		errs = append(errs, err)
+		for _, id := range sessions {
+			if !keep(ident.Session(id.Name())) {
+				errs = append(errs, s.dir.RemoveAll(path.Join("workspaces", u.Name(), id.Name())))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// maxFolders bounds how many folders of users, and of sessions of one, are looked
+// at; 1 M names take some 100 MB for a moment.
+const maxFolders = 1_000_000
 
 func (s *Store) folder(names ...string) (string, error) {
 	name, err := join(names)

@@ -116,6 +116,33 @@ func TestArtifactsOfNobodyElseAreRead(t *testing.T) {
 	}
 }
 
+func TestPruneKeepsWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	s := testStore(t)
+	if err := s.Prune(func(ident.Session) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	kept, gone := ident.NewSession(), ident.NewSession()
+	dirs := map[ident.Session]string{}
+	for _, id := range []ident.Session{kept, gone} {
+		dir, err := s.Session(user, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, "file"), "x")
+		dirs[id] = dir
+	}
+	if err := s.Prune(func(id ident.Session) bool { return id == kept }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dirs[kept]); err != nil {
+		t.Errorf("the one to keep: %v", err)
+	}
+	if _, err := os.Stat(dirs[gone]); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the other: %v", err)
+	}
+}
+
 func TestRemovalTakesWhatIsNamedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s := testStore(t)
