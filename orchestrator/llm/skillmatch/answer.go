@@ -84,6 +84,9 @@ func jsonOf(content string) json.RawMessage {
 // are when they went through text.
 func unquoted(result json.RawMessage) json.RawMessage {
 	inner := strings.TrimSpace(text(result))
+	if begun, cut := cutReport(inner); cut && !json.Valid([]byte(inner)) {
+		return jsonOf(begun)
+	}
 	if strings.HasPrefix(inner, "{") || strings.HasPrefix(inner, "[") {
 		return jsonOf(inner)
 	}

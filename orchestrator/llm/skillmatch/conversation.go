@@ -35,7 +35,12 @@ func callOf(path, task string, input map[string]any, seen int) (llm.Call, error)
 	if err != nil {
 		return llm.Call{}, err
 	}
-	arguments, err := compactJSON(execution{Language: "javascript", Code: codePrefix + quoted + ")(" + parameters + ")"})
+	return executeCall(codePrefix+quoted+")("+parameters+")", seen)
+}
+
+// executeCall runs code. Its id differs from those of the messages seen before.
+func executeCall(code string, seen int) (llm.Call, error) {
+	arguments, err := compactJSON(execution{Language: "javascript", Code: code})
 	return llm.Call{ID: fmt.Sprintf("skill_%d", seen), Name: "execute_code", Arguments: arguments}, err
 }
 
@@ -76,9 +81,23 @@ func lastResult(messages []llm.Message) (llm.ToolResult, bool) {
 	return llm.ToolResult{}, false
 }
 
-// calledPath is the path of the skill that the call of this id ran, "" if that
-// call was not one of ours.
-func calledPath(messages []llm.Message, id string) string {
+// ranPath is the path of the skill that was run last, "" if none was.
+func ranPath(messages []llm.Message) string {
+	for _, m := range slices.Backward(messages) {
+		for _, part := range m.Parts {
+			if use, ok := part.(llm.ToolUse); ok {
+				if path := requiredPath(use.Arguments.String()); path != "" {
+					return path
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// answeredPath is the path of the skill whose run this id's result is of, "" if it
+// is of something else.
+func answeredPath(messages []llm.Message, id string) string {
 	for _, m := range slices.Backward(messages) {
 		for _, part := range m.Parts {
 			if use, ok := part.(llm.ToolUse); ok && use.ID == id {

@@ -85,25 +85,28 @@ func takeLimit(text string, input map[string]any) string {
 	return text
 }
 
-// groupings are what results are commonly grouped by, and the adverbs for them.
-var (
-	grouping = regexp.MustCompile(`(?i)\b(?:by|per|each|every)\s+(day|week|month|quarter|year|region|category|product|customer|country|city)\b`)
-	adverb   = regexp.MustCompile(`(?i)\b(daily|weekly|monthly|quarterly|yearly|annual(?:ly)?)\b`)
-)
+// groupings are tried in turn: a unit of time tells more than what else the task
+// groups by, since "the monthly trend by region" is still a trend.
+var groupings = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(?:by|per|each|every)\s+(day|week|month|quarter|year)\b`),
+	regexp.MustCompile(`(?i)\b(daily|weekly|monthly|quarterly|yearly|annual(?:ly)?)\b`),
+	regexp.MustCompile(`(?i)\b(?:by|per|each|every)\s+(region|category|product|customer|country|city)\b`),
+}
+
+// adverbs whose unit is not the word without its "ly".
+var adverbs = map[string]string{"daily": "day", "annual": "year", "annually": "year"}
 
 func takeGrouping(text string, input map[string]any) {
-	if m := grouping.FindStringSubmatch(text); m != nil {
-		input["by"] = strings.ToLower(m[1])
-		return
-	}
-	if m := adverb.FindStringSubmatch(text); m != nil {
-		unit := strings.TrimSuffix(strings.ToLower(m[1]), "ly")
-		switch unit {
-		case "dai":
-			unit = "day"
-		case "annual":
-			unit = "year"
+	for _, grouping := range groupings {
+		m := grouping.FindStringSubmatch(text)
+		if m == nil {
+			continue
 		}
-		input["by"] = unit
+		by := strings.ToLower(m[1])
+		if unit, ok := adverbs[by]; ok {
+			by = unit
+		}
+		input["by"] = strings.TrimSuffix(by, "ly")
+		return
 	}
 }

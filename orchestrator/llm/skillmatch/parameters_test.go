@@ -76,6 +76,8 @@ func TestParametersReadsWhatTheTaskTells(t *testing.T) {
 		"sales by region":               {"by": "region"},
 		"sales per Category last month": {"by": "category", "period": "last month", "from": "2024-04-01", "to": "2024-04-30"},
 		"monthly trend":                 {"by": "month"},
+		"monthly trend by region":       {"by": "month"},
+		"annually by city":              {"by": "year"},
 		"daily sales":                   {"by": "day"},
 		"annual report":                 {"by": "year"},
 

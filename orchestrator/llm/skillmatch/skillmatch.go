@@ -9,7 +9,8 @@
 //	return await require("/skills/library/top-customers/main.js")({"limit":5,"task":"Who are our top 5 customers?"})
 //
 // After the result of that call it answers with the result's field "report", or
-// with the result itself in a compact form, or with what went wrong.
+// with the result itself in a compact form, or with what went wrong. If the agent
+// had to cut the result, a second call reads the report from where it was kept.
 //
 // # Choosing
 //
@@ -45,7 +46,8 @@ import (
 
 // Options say when a skill fits. A zero field takes its default.
 type Options struct {
-	// Threshold is the confidence from which a skill is run; 0 means 0.5.
+	// Threshold is the confidence from which a skill is run; 0 means 0.6, from which
+	// package skills says that one may be run unasked.
 	Threshold float64
 	// Margin is by how much the best must exceed the second; 0 means 0.05.
 	Margin float64
@@ -56,7 +58,7 @@ type Options struct {
 }
 
 const (
-	defaultThreshold = 0.5
+	defaultThreshold = 0.6
 	defaultMargin    = 0.05
 )
 
@@ -111,8 +113,10 @@ func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 // turn decides what to say or to run.
 func (p *Provider) turn(r llm.Request) (llm.Event, llm.StopReason) {
 	if result, ok := lastResult(r.Messages); ok {
-		name := nameOf(r.Skills, calledPath(r.Messages, result.ID))
-		return llm.TextDelta{Text: answer(name, result)}, llm.StopEnd
+		if call, cut := rereadCall(r.Messages, result); cut {
+			return call, llm.StopTools
+		}
+		return llm.TextDelta{Text: answer(nameOf(r.Skills, ranPath(r.Messages)), result)}, llm.StopEnd
 	}
 	task := taskText(r.Messages)
 	chosen, refusal := p.choose(task, r.Skills)

@@ -88,10 +88,10 @@ func TestChoosesOrSaysWhyNot(t *testing.T) {
 		"the best is run even if it is not listed first": {
 			task: pii.Static("sales"), skills: []llm.Skill{trend, summary}, runs: summary.Path},
 		"the threshold itself suffices": {
-			task: pii.Static("sales"), skills: []llm.Skill{at(summary, 0.5)}, runs: summary.Path},
+			task: pii.Static("sales"), skills: []llm.Skill{at(summary, 0.6)}, runs: summary.Path},
 		"below the threshold nothing is run": {
-			task: pii.Static("write a poem"), skills: []llm.Skill{at(summary, 0.49), at(trend, 0.1)},
-			says:   []string{"No skill fits", "sales-summary (fits 49 %): Totals of sales.", "monthly-trend", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL"},
+			task: pii.Static("write a poem"), skills: []llm.Skill{at(summary, 0.59), at(trend, 0.1)},
+			says:   []string{"No skill fits", "sales-summary (fits 59 %): Totals of sales.", "monthly-trend", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL"},
 			silent: []string{"More."}},
 		"no more than three are named": {
 			task: pii.Static("x"), skills: []llm.Skill{at(summary, .3), at(trend, .2), at(summary, .1), {Path: "/a.js", Name: pii.Static("fourth")}},
@@ -202,6 +202,40 @@ func TestAnswersWithWhatTheSkillReturned(t *testing.T) {
 				t.Errorf("got %q\nwant %q (%+v)", got.Text, tt.want, got)
 			}
 		})
+	}
+}
+
+func TestACutResultIsReadAgainForItsReport(t *testing.T) {
+	t.Parallel()
+	r := conversation(llm.ToolResult{Content: pii.Static(`{"status":"ok","result":"{\"rows\":[1,2,3","note":"result.json is cut here at 15 of 99999 bytes; all of it is in /workspace/.airlock/exec_1.result.json."}`)})
+	got := ask(t, r)
+	if len(got.Calls) != 1 || got.Calls[0].ID == "skill_1" {
+		t.Fatalf("got %+v", got)
+	}
+	if want := `JSON.parse(await fs.readFile(\"/workspace/.airlock/exec_1.result.json\")`; !strings.Contains(got.Calls[0].Arguments, want) {
+		t.Errorf("no %s in %s", want, got.Calls[0].Arguments)
+	}
+	read := func(result llm.ToolResult) string {
+		result.ID = "skill_3"
+		again := r
+		again.Messages = append(again.Messages[:3:3],
+			llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "skill_3", Name: "execute_code", Arguments: pii.Static(`{"language":"javascript","code":"const { report } = 1"}`)}}},
+			llm.Message{Role: llm.User, Parts: []llm.Part{result}})
+		answer := ask(t, again)
+		if len(answer.Calls) != 0 {
+			t.Errorf("called again: %+v", answer.Calls)
+		}
+		return answer.Text
+	}
+	if text := read(llm.ToolResult{Content: pii.Static(`{"status":"ok","result":{"report":"# Rows","artifacts":["r.md"]}}`)}); text != "# Rows\n\nFiles: r.md" {
+		t.Errorf("got %q", text)
+	}
+	long := pii.Static(`{"status":"ok","result":"{\"report\":\"# Rows\\n\\u00","artifacts":["r.md"],"note":"all of it is in /workspace/.airlock/exec_2.result.json."}`)
+	if text := read(llm.ToolResult{Content: long}); text != "# Rows\n\n\n(The report is longer than can be shown here.)\n\nFiles: r.md" {
+		t.Errorf("got %q", text)
+	}
+	if text := read(llm.ToolResult{IsError: true, Content: pii.Static(`{"status":"error","error":{"message":"no such file"}}`)}); !strings.HasPrefix(text, "The skill sales-summary failed") {
+		t.Errorf("got %q", text)
 	}
 }
 
