@@ -85,7 +85,10 @@ func (s *scanner) openValue() {
 func (s *scanner) keyLabels() (all, last label) {
 	if s.keyOf != s.keyColon {
 		s.keyOf = s.keyColon
-		s.keyAll, s.keyLast = s.labels.ofKey(s.keyText())
+		key := s.keyText()
+		if s.keyAll, s.keyLast = s.labels.ofKey(key); s.keyAll != 0 && touchesToken(key, 0, len(key)) {
+			s.keyAll, s.keyLast = 0, 0 // a token's own words say nothing about the value
+		}
 	}
 	return s.keyAll, s.keyLast
 }

@@ -16,6 +16,7 @@ var seeds = []string{
 	"?email=a%40b.example&tel=212%2D555%2D0147", "[EMAIL_1_k7q2f] PHONE_22_ab2c3@x.example", "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
 	"Name: Ada Byron\nAddress: 12 Main St, Springfield\nDOB: 5 May 1990", "AA 12 34 56 B 1EG4-TE5-MK73 sk-abcdefghij0123456789",
 	"https://u:pa55word@h.example/", `"\u0061\u0040b.example"`, "2026-01-15T12:00:00.123Z 12:34:56 1.2.3.4.5",
+	"00phone\"00000000\":00000000", "CAll0 000(00(00 0000 000", "0600000e+6000000",
 }
 
 func FuzzSpansAreExact(f *testing.F) {
