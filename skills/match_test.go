@@ -23,7 +23,13 @@ var worded = []struct{ task, want string }{
 	{"run sales-summary", "sales-summary"},
 	{"sales_summary", "sales-summary"},
 
+	{`sales summary for "Camping"`, "sales-summary"},
+	{"How much revenue did we make in 2023?", "sales-summary"},
+	{"What did we sell in June 2024?", "sales-summary"},
+	{"Which were the 3 best selling products in December 2024?", "sales-summary"},
+
 	{"who are our best customers", "top-customers"},
+	{"Who are the customers with the highest spending?", "top-customers"},
 	{"Who are our top 10 customers?", "top-customers"},
 	{"list the 5 biggest clients", "top-customers"},
 	{"which customers spent the most in 2023", "top-customers"},
@@ -74,6 +80,13 @@ var worded = []struct{ task, want string }{
 	{"how many employees do we have", ""},
 
 	{"send an email to our best customers", "?top-customers"},
+	{"don't summarize sales", "?sales-summary"},
+	{"sales report without Europe", "?sales-summary"},
+	{"predict revenue for next quarter", "?monthly-trend"},
+	{"email me the monthly trend", "?monthly-trend"},
+	{"What is the revenue of Apple?", "?sales-summary"},
+	{"sales tax rates by region", "?sales-summary"},
+	{"Explain what a data quality check is", "?data-quality-check"},
 	{"delete duplicate customers", "?data-quality-check"},
 	{"fix the errors in the data", "?data-quality-check"},
 	{"forecast sales for next year by month", "?monthly-trend"},

@@ -35,6 +35,10 @@ var actWords = setOf(`send mail email deliver notify delete remove drop erase tr
 	translate buy purchase pay refund book schedule cancel deploy install upload publish post tweet
 	fix repair clean cleanse correct merge encrypt anonymize forecast predict train backup migrate rename`)
 
+// negations turn a task into its opposite, or take something out of it, which no
+// skill hears.
+var negations = map[string]bool{"not": true, "don": true, "dont": true, "never": true, "without": true, "except": true, "excluding": true}
+
 // tokenForm finds PII tokens in a task. Each stands for one value that no skill
 // knows.
 var tokenForm = regexp.MustCompile(`(?i)\[?[A-Z][A-Z0-9_]*_[0-9]+_[a-z0-9]{5}\]?`)
@@ -71,6 +75,10 @@ func termsOf(text string) []term {
 	text = tokenForm.ReplaceAllString(text, " "+valueTerm+" ")
 	for _, word := range splitWords(text) {
 		t := term{stem: word, weight: 1}
+		if negations[word] {
+			terms = append(terms, term{stem: "\x00not", act: true})
+			continue
+		}
 		if word != valueTerm {
 			if english.IsStopWord(word) || stopWords[word] {
 				continue
@@ -98,15 +106,21 @@ var (
 		`|q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+quarter` +
 		`|(?:last|latest|past|previous|recent|this|current)\s+(?:\d+\s+|few\s+|two\s+|three\s+|four\s+|six\s+|twelve\s+|full\s+)?(?:day|week|month|quarter|year)s?` +
 		`|(?:19|20)\d{2}|today|yesterday|year[\s-]to[\s-]date|ytd)\b`)
+	quotes = regexp.MustCompile("\"[^\"\n]{1,100}\"|“[^”\n]{1,100}”|`[^`\n]{1,100}`")
 	counts = regexp.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty)\b`)
 )
 
 const months = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
 
-// withoutInputs drops from a task what is an input of the skill.
+// withoutInputs drops from a task what is an input of the skill: periods, numbers,
+// and, for an input called names, what stands in quotes.
 func withoutInputs(task string, inputs []declared) string {
 	for _, in := range inputs {
 		switch in.kind {
+		case String:
+			if in.name == "names" {
+				task = quotes.ReplaceAllString(task, " ")
+			}
 		case Date, Month:
 			task = periods.ReplaceAllString(task, " ")
 		case Integer, Number:
