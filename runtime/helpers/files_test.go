@@ -50,6 +50,7 @@ func TestRequire(t *testing.T) {
 		"/skills/awaits.js":    "const a = await list_mcp_tools();\n",
 		"/skills/bang.js":      "#!/usr/bin/env node\nmodule.exports = 'bang';",
 		"/skills/bom.js":       "\ufeffmodule.exports = 'bom';",
+		"/skills/typed.ts":     "exports.t = 1;",
 		"/skills/this.js":      "this.a = 1; exports.same = this === exports; exports.strict = (function () { return this === undefined })();",
 		"/workspace/local.js":  "module.exports = 'local';",
 	}
@@ -85,6 +86,7 @@ func TestRequire(t *testing.T) {
 		}},
 		{name: "a syntax error has its line", script: with(files, `require("/skills/syntax.js")`), fails: "SyntaxError: ", check: at("/skills/syntax.js:2"), only: "quickjs"},
 		{name: "first lines that are no code", script: with(files, `return [require("/skills/bang"), require("/skills/bom")]`), want: `["bang","bom"]`},
+		{name: "TypeScript, which the driver compiles", script: with(files, `return require("/skills/typed").t`), want: `1`},
 		{name: "sloppy, with this", script: with(files, `return require("/skills/this")`), want: `{"a":1,"same":true,"strict":false}`},
 		{name: "a missing file", script: with(files, "\nrequire('/skills/nope.js')"), fails: `Error: cannot find "/skills/nope.js": there is no file /skills/nope.js`, check: at("script:2:")},
 		{name: "no name", script: with(files, `require()`), fails: "TypeError: require needs a path"},

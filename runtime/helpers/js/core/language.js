@@ -16,6 +16,7 @@ const { isArray } = Array;
 const { stringify: jsonStringify, parse: jsonParse } = JSON;
 const { encodeURIComponent } = globalThis;
 
+const dateNow = Date.now;
 const uncurry = Function.prototype.bind.bind(Function.prototype.call);
 const slice = uncurry(String.prototype.slice);
 const indexOf = uncurry(String.prototype.indexOf);

@@ -70,7 +70,7 @@ function defineMethods() {
   defineMethod(Date.prototype, 'toLocaleTimeString', 'intl', 'timeToLocale');
   defineMethod(String.prototype, 'localeCompare', 'intl', 'compareInLocale');
   define(Math, 'random', function random() { return load('crypto').nextRandom(); }, false);
-  define(globalThis, 'performance', { now: () => now(), timeOrigin: Date.now() - now(), mark() {}, measure() {} }, false);
+  define(globalThis, 'performance', { now: () => now(), get timeOrigin() { return dateNow() - now(); }, mark() {}, measure() {} }, false);
   define(globalThis, 'global', globalThis, false);
   define(globalThis, 'self', globalThis, false);
 }

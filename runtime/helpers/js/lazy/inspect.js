@@ -5,9 +5,10 @@
   const {
     own, list, push, join, split, slice, contains, charCodeAt, cut, isArray, hasOwn, objectKeys, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, apply,
     kindOf, textOf, mapGet, mapSet, mapEach, setEach, dateValue, dateISO, regExpText, numberValue, stringValue, booleanValue, bigintValue,
-    typedArrayName, typedArrayLength, classes, scriptFrames, stackOf, functionText, round, sqrt, floor, collect, startsWith,
+    typedArrayName, typedArrayLength, classes, scriptFrames, stackOf, functionText, collect, startsWith,
   } = core;
 
+  const { lay, spaces } = core.load('layout');
   const custom = classes.Symbol.for('nodejs.util.inspect.custom');
   const { toStringTag } = classes.Symbol;
   const defaults = { __proto__: null, depth: 2, breakLength: 80, maxArrayLength: 100, maxStringLength: 10000 };
@@ -96,12 +97,6 @@
     const hex = '0123456789ABCDEF';
     const low = hex[code >> 4 & 15] + hex[code & 15];
     return code < 256 ? '\\x' + low : '\\u' + hex[code >> 12] + hex[code >> 8 & 15] + low;
-  }
-
-  function spaces(count) {
-    let text = '';
-    while (text.length < count) text += ' ';
-    return text;
   }
 
   // Objects.
@@ -444,77 +439,6 @@
     more(entries, found.length - entries.length);
     addMembers(entries, value, memberKeys(value), level, state);
     return entries;
-  }
-
-  // Layout: on one line if the object is small and shallow, else a line each;
-  // longer arrays of short items in columns.
-
-  function lay(made, entries, level, state) {
-    const { head, open, close } = made;
-    if (entries.length === 0) return head + open + close;
-    const rows = made.array && entries.length > 6 ? columns(entries, made.numbers, state) : entries;
-    if (rows === entries && state.level - level < 3 && fits(head + open, rows, state)) {
-      const line = join(rows, ', ');
-      if (!contains(line, '\n')) return head + open + ' ' + line + ' ' + close;
-    }
-    const indent = '\n' + spaces(state.indent);
-    return head + open + indent + '  ' + join(rows, ',' + indent + '  ') + indent + close;
-  }
-
-  function fits(head, rows, state) {
-    let total = 2 * rows.length + state.indent + head.length + 10;
-    if (total + rows.length > state.breakLength) return false;
-    for (let i = 0; i < rows.length; i++) total += rows[i].length;
-    return total <= state.breakLength && !contains(head, '\n');
-  }
-
-  function columns(entries, numbers, state) {
-    const count = entries.more ? entries.length - 1 : entries.length;
-    let total = 0;
-    let longest = 0;
-    for (let i = 0; i < count; i++) {
-      total += entries[i].length + 2;
-      if (entries[i].length > longest) longest = entries[i].length;
-    }
-    const widest = longest + 2;
-    if (widest * 3 + state.indent >= state.breakLength || (total / widest <= 5 && longest > 6)) return entries;
-    const across = columnCount(entries.length, widest, total, state);
-    return across <= 1 ? entries : rowsOf(entries, count, across, numbers);
-  }
-
-  // columnCount aims at a block about two and a half times as wide as high; the
-  // numbers are Node's, found by comparing.
-  function columnCount(count, widest, total, state) {
-    const typical = widest - 3 - sqrt(widest - total / count);
-    const biased = typical > 1 ? typical : 1;
-    let best = round(sqrt(2.5 * biased * count) / biased);
-    const room = floor((state.breakLength - state.indent) / widest);
-    if (room < best) best = room;
-    return best < 12 ? best : 12;
-  }
-
-  function rowsOf(entries, count, across, numbers) {
-    const widths = list();
-    for (let column = 0; column < across; column++) {
-      let width = 0;
-      for (let i = column; i < count; i += across) if (entries[i].length > width) width = entries[i].length;
-      push(widths, width + 2);
-    }
-    const rows = list();
-    for (let i = 0; i < count; i += across) push(rows, rowOf(entries, i, i + across < count ? i + across : count, widths, numbers));
-    if (count < entries.length) push(rows, entries[count]);
-    return rows;
-  }
-
-  function rowOf(entries, from, to, widths, numbers) {
-    let row = '';
-    for (let i = from; i < to; i++) {
-      const last = i === to - 1;
-      const text = last ? entries[i] : entries[i] + ', ';
-      const pad = spaces(widths[i - from] - text.length - (last ? 2 : 0));
-      row += numbers ? pad + text : last ? text : text + pad;
-    }
-    return row;
   }
 
   // textOfObject is what %s makes of an object: its own toString if it has one.

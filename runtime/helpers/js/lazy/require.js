@@ -5,7 +5,7 @@
   const { define, file, compile, parseJSON, load, apply, list, push, join, split, slice, startsWith, endsWith, mapGet, mapSet, mapDelete, classes, describe, callSite, at, contains, Error, TypeError, SyntaxError } = core;
 
   const cache = new classes.Map();
-  const suffixes = ['', '.js', '.cjs', '.json', '/main.js', '/index.js'];
+  const suffixes = ['', '.js', '.cjs', '.ts', '.json', '/main.js', '/index.js', '/main.ts', '/index.ts'];
 
   // builtins are the module names that work without a file.
   const builtins = {
