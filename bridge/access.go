@@ -204,6 +204,12 @@ func (a *Access) enter(ctx context.Context) (inner context.Context, leave func()
 	}, nil
 }
 
+func (a *Access) ended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.revoked
+}
+
 // countCall takes one call off the execution's allowance.
 func (a *Access) countCall() *Error {
 	a.mu.Lock()

@@ -96,7 +96,7 @@ func TestTimeStandsStillDuringApproval(t *testing.T) {
 			o.TokenTTL = 2 * time.Minute
 			g.Clock, g.Deadline = clock, time.Now().Add(time.Minute)
 		})
-		time.Sleep(30 * time.Second) // the bubble's clock
+		<-time.After(30 * time.Second) // by the clock of the bubble
 		if status, body := r.call("disk__delete_all", `{}`); status != http.StatusOK {
 			t.Fatalf("got %d %s", status, body)
 		}
@@ -106,7 +106,7 @@ func TestTimeStandsStillDuringApproval(t *testing.T) {
 		if status, body := r.call("shop__find", `{}`); status != http.StatusOK {
 			t.Errorf("the token did not outlive the approval: %d %s", status, body)
 		}
-		time.Sleep(91 * time.Second)
+		<-time.After(91 * time.Second)
 		if status, _ := r.call("shop__find", `{}`); status != http.StatusUnauthorized {
 			t.Errorf("the token does not expire any more: %d", status)
 		}

@@ -177,9 +177,10 @@ func (c *call) detokenize() (string, *Error) {
 func (c *call) validate(plain string) *Error {
 	schema, err := c.bridge.schemas.get(inClear(c.tool.InputSchema))
 	if err != nil {
-		c.bridge.log.Warn("input schema cannot be used", zap.String("tool", c.name), zap.Error(err))
-		return c.refuse(Error{http.StatusBadGateway, "bad_tool_schema", "the input schema of " + brief(c.name) + " cannot be used: " + err.Error(),
+		e := c.refuse(Error{http.StatusBadGateway, "bad_tool_schema", "the input schema of " + brief(c.name) + " cannot be used: " + err.Error(),
 			"use another tool; the server's author has to mend this one"})
+		c.bridge.log.Warn("input schema cannot be used", zap.String("tool", c.name), zap.String("error", e.Message))
+		return e
 	}
 	broken, err := schema.check(plain)
 	switch {

@@ -195,7 +195,7 @@ func TestOutOfScope(t *testing.T) {
 			t.Errorf("details of %s: %d %s", name, status, body)
 		}
 	}
-	if status, body := r.call("shop__fidn", `{}`); status != http.StatusNotFound || strings.Contains(body, "mail") {
+	if status, body := r.call("shop__fnd", `{}`); status != http.StatusNotFound || strings.Contains(body, "mail") {
 		t.Errorf("suggestions leave the scope: %d %s", status, body)
 	}
 }
@@ -233,7 +233,7 @@ func TestUpstreamFailures(t *testing.T) {
 			if strings.Contains(body, "eve@") {
 				t.Errorf("%s holds a value", body)
 			}
-			if tc.err == error(said) && (!strings.Contains(body, "no row for [EMAIL_1_k7q2f]") || !strings.Contains(body, "look at its log")) {
+			if errors.Is(tc.err, error(said)) && (!strings.Contains(body, "no row for [EMAIL_1_k7q2f]") || !strings.Contains(body, "look at its log")) {
 				t.Errorf("%s does not say what the server said", body)
 			}
 			want := map[bool]string{true: outcomeToolError, false: tc.code}[tc.code == ""]

@@ -36,21 +36,21 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e := wellFormed(r); e != nil {
 		// What follows on a connection that was misread may be misread too.
 		w.Header().Set("Connection", "close")
-		d.write(w, r, failure(e))
+		d.write(w, failure(e))
 		return
 	}
 	access, err := d.bridge.authenticate(r.Header, d.session)
 	if err != nil {
-		d.refuse(w, r, err)
+		d.refuse(w, err)
 		return
 	}
 	ctx, leave, e := access.enter(r.Context())
 	if e != nil {
-		d.write(w, r, failure(e))
+		d.write(w, failure(e))
 		return
 	}
 	defer leave()
-	d.write(w, r, d.serve(access, w, r.WithContext(ctx)))
+	d.write(w, d.serve(access, w, r.WithContext(ctx)))
 }
 
 // serve works on an authenticated request. A fault of ours must not take down
@@ -75,30 +75,32 @@ func (d *door) serve(a *Access, w http.ResponseWriter, r *http.Request) (out ans
 		return failure(errCancelled())
 	}
 	defer a.slots.Release(1)
+	if a.ended() { // the place was freed by the end itself
+		return failure(errCancelled())
+	}
 	return handle(&request{bridge: d.bridge, access: a, w: w, r: r})
 }
 
 // refuse answers a bad token: always the same, with the reason in the audit log.
-func (d *door) refuse(w http.ResponseWriter, r *http.Request, reason error) {
+func (d *door) refuse(w http.ResponseWriter, reason error) {
 	if err := d.bridge.audit.write(record{Event: eventTokenRefused, Session: d.session, Outcome: reason.Error()}); err != nil {
 		d.bridge.log.Error("refused token not recorded", zap.Error(err))
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	w.Header().Set("Connection", "close")
-	d.write(w, r, failure(errUnauthorized()))
+	d.write(w, failure(errUnauthorized()))
 }
 
-func (d *door) write(w http.ResponseWriter, r *http.Request, out answer) {
+func (d *door) write(w http.ResponseWriter, out answer) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	wire, end := http.NewResponseController(w), time.Now().Add(d.bridge.options.Limits.TransferTime)
-	// Neither is supported in process, where there is nobody slow to wait for.
-	_ = wire.SetWriteDeadline(end)
-	if r.ContentLength != 0 { // the server reads on, to see where the next request begins
-		_ = wire.SetReadDeadline(end)
-	}
+	// Neither is supported in process, where there is nobody slow to wait for. What
+	// is left of a body is read by the server, before it writes.
+	_ = wire.SetReadDeadline(end)
+	_ = wire.SetWriteDeadline(end.Add(d.bridge.options.Limits.TransferTime))
 	w.WriteHeader(out.status)
 	if _, err := io.WriteString(w, out.body); err != nil {
 		d.bridge.log.Debug("answer not taken", zap.Error(err))

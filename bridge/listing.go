@@ -47,11 +47,11 @@ type Query struct {
 }
 
 const (
-	maxListed         = 1000
-	defaultFound      = 20
-	maxSummary        = 300 // bytes of a description in a summary
-	maxNearest        = 3
-	maxUnavailableMsg = 300
+	maxListed    = 1000
+	defaultFound = 20
+	maxSummary   = 300 // bytes of a description in a summary
+	maxNearest   = 3
+	maxMessage   = 300
 )
 
 // Search lists tools: the JSON {"tools":[...],"total":n,"nextCursor":"...",
@@ -118,6 +118,9 @@ func (q *Query) normalize() *Error {
 // see returns the tools that the viewer may know of.
 func (b *Bridge) see(ctx context.Context, v Viewer) (*view, []servers.Fault) {
 	all, faults := b.options.Upstreams.Tools(ctx, servers.Caller{User: v.User, Session: v.Session})
+	if v.Scope == ScopeAll {
+		return b.views.of(all), faults
+	}
 	allowed := make([]servers.Tool, 0, len(all))
 	for _, tool := range all {
 		if v.Scope.Allows(tool.FullName()) {
@@ -182,15 +185,14 @@ func (q Query) page(viewID uint64, total int) (span, *Error) {
 func (b *Bridge) unavailable(v *pii.Vault, faults []servers.Fault, server string) ([]pii.Tokenized, error) {
 	var all []pii.Tokenized
 	for _, f := range faults {
-		b.log.Warn("tools of a server cannot be listed", zap.String("server", f.Server), zap.Error(f.Err))
-		if server != "" && server != f.Server {
-			continue
-		}
-		entry, err := tokenizeJSON(v, f.Server, map[string]string{"server": f.Server, "message": short(f.Err.Error(), maxUnavailableMsg)})
+		entry, err := tokenizeJSON(v, f.Server, map[string]string{"server": f.Server, "message": short(f.Err.Error(), maxMessage)})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, entry)
+		b.log.Warn("tools of a server cannot be listed", zap.String("server", f.Server), zap.Stringer("error", entry))
+		if server == "" || server == f.Server {
+			all = append(all, entry)
+		}
 	}
 	return all, nil
 }

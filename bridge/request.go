@@ -129,10 +129,11 @@ func (r *request) object(data []byte, known []string) (map[string]json.RawMessag
 	return members, nil
 }
 
-// read takes in the body: so much, in so much time.
+// read takes in the body: so much, in so much time. A connection with a body that
+// was not read to its end is of no further use.
 func (r *request) read(limit int64) ([]byte, *Error) {
 	if r.r.ContentLength > limit {
-		r.w.Header().Set("Connection", "close") // rather than reading it to no purpose
+		r.w.Header().Set("Connection", "close")
 		return nil, tooLarge("the body", limit)
 	}
 	wire := http.NewResponseController(r.w)
@@ -140,24 +141,30 @@ func (r *request) read(limit int64) ([]byte, *Error) {
 	// Not supported in process, where the body is in memory already. Reading may
 	// write too, to a client that waits for "100 Continue".
 	_ = errors.Join(wire.SetReadDeadline(end), wire.SetWriteDeadline(end))
-	defer func() { _ = wire.SetReadDeadline(time.Time{}) }()
 	body := r.r.Body
 	if body == nil { // as clients make requests, and those in process are
 		body = http.NoBody
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(r.w, body, limit))
+	if err != nil {
+		r.w.Header().Set("Connection", "close")
+		return nil, r.readError(err, limit)
+	}
+	_ = wire.SetReadDeadline(time.Time{})
+	return data, nil
+}
+
+func (r *request) readError(err error, limit int64) *Error {
 	var over *http.MaxBytesError
 	switch {
-	case err == nil:
-		return data, nil
 	case errors.As(err, &over):
-		return nil, tooLarge("the body", limit)
+		return tooLarge("the body", limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &Error{http.StatusRequestTimeout, "too_slow", "the body did not arrive in time", "send it at once"}
+		return &Error{http.StatusRequestTimeout, "too_slow", "the body did not arrive in time", "send it at once"}
 	case r.ctx().Err() != nil:
-		return nil, errCancelled()
+		return errCancelled()
 	}
-	return nil, badRequest("bad_request", "the body could not be read to its end", "send as many bytes as Content-Length says")
+	return badRequest("bad_request", "the body could not be read to its end", "send as many bytes as Content-Length says")
 }
 
 // maxNesting bounds how deep JSON may be nested. Real arguments need a dozen; the

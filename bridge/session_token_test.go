@@ -139,7 +139,7 @@ func TestTokenExpires(t *testing.T) {
 						g.Deadline = time.Now().Add(tc.deadline)
 					}
 				})
-				time.Sleep(tc.wait) // the bubble's clock
+				<-time.After(tc.wait) // by the clock of the bubble
 				if status, body := r.call("shop__find", `{}`); status != tc.status {
 					t.Errorf("got %d %s, want %d", status, body, tc.status)
 				}
