@@ -1,6 +1,8 @@
 package orchestrator
 
 import (
+	"context"
+
 	"airlock/ident"
 	"airlock/pii"
 	"airlock/workspace"
@@ -9,20 +11,51 @@ import (
 // maxArtifactBytes bounds what is read at once for a download.
 const maxArtifactBytes = 64 << 20
 
-// ArtifactFile is one artifact's content as its script left it: tokens in place
+// ArtifactFile is one artifact's content as its scripts left it: tokens in place
 // of personal values.
 type ArtifactFile struct {
 	workspace.Artifact
 	Data []byte
-	// Vaults are those of the user's sessions; each knows its own tokens.
+	// Vaults are those of the sessions that wrote it; each knows its own tokens.
 	Vaults []*pii.Vault
 }
 
 // ReadArtifact returns one of the user's files. Its errors wrap those of io/fs.
-func (s *Service) ReadArtifact(user ident.User, name string) (ArtifactFile, error) {
-	data, artifact, err := s.opts.Workspaces.ReadArtifact(s.opts.Pseudonym.User(user), name, maxArtifactBytes)
+func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string) (ArtifactFile, error) {
+	key := s.opts.Pseudonym.User(user)
+	data, artifact, err := s.opts.Workspaces.ReadArtifact(key, name, maxArtifactBytes)
 	if err != nil {
 		return ArtifactFile{}, err
 	}
-	return ArtifactFile{Artifact: artifact, Data: data, Vaults: s.sessions.vaults(user)}, nil
+	makers, err := s.kept.makers(ctx, makersName(key, artifact.Name))
+	if err != nil {
+		return ArtifactFile{}, err
+	}
+	file := ArtifactFile{Artifact: artifact, Data: data}
+	for _, id := range makers {
+		vault := s.sessions.vault(id)
+		if vault == nil {
+			if vault, err = s.kept.load(ctx, id); err != nil {
+				return ArtifactFile{}, err
+			}
+		}
+		if vault != nil {
+			file.Vaults = append(file.Vaults, vault)
+		}
+	}
+	return file, nil
+}
+
+// EraseSession ends a session and erases its values for good: files that it left
+// keep their tokens. It fails with ErrNotFound, or ErrWorking while a task runs.
+func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Session) error {
+	lived, err := s.sessions.remove(user, id)
+	if err != nil {
+		return err
+	}
+	kept, err := s.kept.forget(ctx, s.opts.Pseudonym.User(user), id)
+	if err == nil && !lived && !kept {
+		return ErrNotFound
+	}
+	return err
 }

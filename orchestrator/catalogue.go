@@ -36,7 +36,7 @@ func (s *Service) Tool(ctx context.Context, user ident.User, name string) (pii.T
 
 // visitor looks at tools outside any session.
 func (s *Service) visitor(user ident.User) (bridge.Viewer, error) {
-	vault, err := s.opts.NewVault()
+	vault, err := pii.NewVault(s.opts.Vaults)
 	if err != nil {
 		return bridge.Viewer{}, fmt.Errorf("make a vault: %w", err)
 	}

@@ -12,6 +12,8 @@ var (
 	ErrInvalid = errors.New("invalid request")
 	// ErrLanguage is wrapped when no sandbox runs the language asked for.
 	ErrLanguage = errors.New("no sandbox runs this language")
+	// ErrWorking is returned for a session that cannot be erased yet.
+	ErrWorking = errors.New("the session is at work")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the service is shutting down")
 )

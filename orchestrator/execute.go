@@ -152,9 +152,14 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if err != nil {
 		return Execution{}, err
 	}
-	out.Artifacts, err = s.newArtifacts(session, before, x)
+	if out.Artifacts, err = s.newArtifacts(session, before, x); err != nil {
+		return Execution{}, err
+	}
+	if err := s.kept.keep(ctx, session, out.Artifacts); err != nil {
+		return Execution{}, fmt.Errorf("keep what the artifacts need: %w", err)
+	}
 	x.event(EventExecutionFinished, EventData{Execution: id, Outcome: string(out.Reason), DurationMs: out.Duration.Milliseconds()})
-	return out, err
+	return out, nil
 }
 
 // run gives the script its access to the bridge for just as long as it runs.

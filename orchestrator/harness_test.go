@@ -13,6 +13,7 @@ import (
 	"airlock/bridge"
 	"airlock/ident"
 	"airlock/orchestrator/llm"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/pii/detect"
 	"airlock/runtime/sandbox"
@@ -83,13 +84,17 @@ func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change 
 	if err != nil {
 		t.Fatal(err)
 	}
+	kept, err := state.Open(dir + "/state")
+	if err != nil {
+		t.Fatal(err)
+	}
 	limits := DefaultLimits()
 	for _, f := range change {
 		f(&limits)
 	}
 	s, err := New(Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Skills: store, Workspaces: spaces,
-		NewVault:  func() (*pii.Vault, error) { return pii.NewVault(pii.VaultOptions{Detector: detector}) },
+		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, Limits: limits,
 	})
 	if err != nil {
@@ -101,6 +106,7 @@ func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change 
 		}
 		_ = spaces.Close()
 		_ = store.Close()
+		_ = kept.Close()
 	})
 	return s
 }

@@ -38,8 +38,12 @@ type Options struct {
 	Bridge     *bridge.Bridge
 	Skills     *skills.Store
 	Workspaces *workspace.Store
-	// NewVault makes the vault of a new session.
-	NewVault func() (*pii.Vault, error)
+	// Vaults configure the vault of each session.
+	Vaults pii.VaultOptions
+	// State keeps the vaults of sessions whose files are still there, sealed with
+	// StateKey, 32 random bytes that are not kept in it.
+	State    pii.Store
+	StateKey []byte
 	// Pseudonym names users in paths and logs.
 	Pseudonym ident.Pseudonym
 	Limits    Limits
@@ -109,6 +113,7 @@ type Service struct {
 	slots    chan struct{}  // one per running task
 	sessions *sessions
 	tasks    *tasks
+	kept     *keeper
 }
 
 // New checks the options and starts the service.
@@ -125,6 +130,7 @@ func New(o Options) (*Service, error) {
 		slots:    make(chan struct{}, o.Limits.Running),
 		sessions: newSessions(o),
 		tasks:    newTasks(o.Limits),
+		kept:     &keeper{store: o.State, key: o.StateKey, vaults: o.Vaults},
 	}
 	s.work.Go(s.sweep)
 	return s, nil
@@ -136,8 +142,8 @@ func (o Options) validate() error {
 		return errors.New("orchestrator: Provider is missing")
 	case len(o.Backends) == 0:
 		return errors.New("orchestrator: no sandbox backend")
-	case o.Bridge == nil || o.Skills == nil || o.Workspaces == nil || o.NewVault == nil:
-		return errors.New("orchestrator: Bridge, Skills, Workspaces and NewVault are required")
+	case o.Bridge == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
+		return errors.New("orchestrator: Bridge, Skills, Workspaces and State are required")
 	}
 	return o.Limits.validate()
 }

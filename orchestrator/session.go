@@ -88,7 +88,7 @@ func (r *sessions) make(user ident.User) (*session, error) {
 	if len(r.byID) >= r.opts.Limits.Sessions {
 		return nil, fmt.Errorf("%w: %d sessions are open", ErrFull, len(r.byID))
 	}
-	vault, err := r.opts.NewVault()
+	vault, err := pii.NewVault(r.opts.Vaults)
 	if err != nil {
 		return nil, fmt.Errorf("make the session's vault: %w", err)
 	}
@@ -173,15 +173,30 @@ func (r *sessions) close() error {
 	return r.end(all)
 }
 
-// vaults are those of the user's living sessions.
-func (r *sessions) vaults(user ident.User) []*pii.Vault {
+// vault returns that of a living session, or nil.
+func (r *sessions) vault(id ident.Session) *pii.Vault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []*pii.Vault
-	for _, s := range r.byID {
-		if s.user == user {
-			all = append(all, s.vault)
-		}
+	if s, ok := r.byID[id]; ok {
+		return s.vault
 	}
-	return all
+	return nil
+}
+
+// remove ends one session of a user that nothing works in. It reports whether
+// there was one.
+func (r *sessions) remove(user ident.User, id ident.Session) (bool, error) {
+	r.mu.Lock()
+	s, ok := r.byID[id]
+	if !ok || s.user != user {
+		r.mu.Unlock()
+		return false, nil
+	}
+	if s.users > 0 {
+		r.mu.Unlock()
+		return true, ErrWorking
+	}
+	delete(r.byID, id)
+	r.mu.Unlock()
+	return true, r.end([]*session{s})
 }

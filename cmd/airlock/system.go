@@ -26,6 +26,7 @@ import (
 	"airlock/orchestrator/llm/anthropic"
 	"airlock/orchestrator/llm/openai"
 	"airlock/orchestrator/llm/skillmatch"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/pii/detect"
 	"airlock/runtime/helpers"
@@ -161,11 +162,16 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	if err != nil {
 		return fmt.Errorf("open the workspaces: %w", err)
 	}
+	kept, err := state.Open(filepath.Join(c.DataDir, "state"))
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, kept.Close)
 	limits := orchestrator.DefaultLimits()
 	limits.Execution = c.executionLimits()
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: []sandbox.Backend{embedded}, Bridge: guard, Skills: store, Workspaces: spaces,
-		NewVault:  func() (*pii.Vault, error) { return pii.NewVault(pii.VaultOptions{Detector: detector}) },
+		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept, StateKey: k.state,
 		Pseudonym: k.pseudonym, Limits: limits, Log: log,
 	})
 	if err != nil {
@@ -173,6 +179,13 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	}
 	s.closers = append([]func() error{s.service.Close}, s.closers...)
 	return nil
+}
+
+func (c *Config) piiMode() pii.Mode {
+	if c.PIIMode == "open" {
+		return pii.Open
+	}
+	return pii.Sealed
 }
 
 func (c *Config) openProvider() (llm.Provider, error) {
@@ -215,6 +228,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 // keys are the secrets of one installation.
 type keys struct {
 	session   []byte // signs session tokens
+	state     []byte // seals what is kept of sessions
 	pseudonym ident.Pseudonym
 }
 
@@ -232,7 +246,11 @@ func (c *Config) openKeys() (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("derive the key for pseudonyms: %w", err)
 	}
-	k := keys{session: []byte(c.SessionSecret), pseudonym: ident.NewPseudonym(naming)}
+	sealing, err := hkdf.Key(sha256.New, master, nil, "airlock sealed state", 32)
+	if err != nil {
+		return keys{}, fmt.Errorf("derive the key that seals kept state: %w", err)
+	}
+	k := keys{session: []byte(c.SessionSecret), state: sealing, pseudonym: ident.NewPseudonym(naming)}
 	if c.SessionSecret == "" {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {

@@ -88,6 +88,7 @@ func (s *Server) routes() {
 	s.app.Get("/tasks", s.needRun, s.listTasks)
 	s.app.Get("/tasks/:id", s.needRun, s.getTask)
 	s.app.Post("/tasks/:id/cancel", s.needRun, s.cancelTask)
+	s.app.Delete("/sessions/:id", s.needRun, s.eraseSession)
 	s.app.Post("/execute", s.needRun, s.postExecute)
 	s.app.Get("/tools", s.needRun, s.listTools)
 	s.app.Get("/tools/:name", s.needRun, s.getTool)

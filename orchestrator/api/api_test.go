@@ -59,10 +59,11 @@ func (f *fakeService) Skill(ident.User, string) (skills.Skill, pii.Raw, error) {
 	return skills.Skill{}, pii.Raw{}, fs.ErrNotExist
 }
 func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) { return nil, f.err }
-func (f *fakeService) ReadArtifact(ident.User, string) (orchestrator.ArtifactFile, error) {
+func (f *fakeService) ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error) {
 	return f.file, f.err
 }
-func (f *fakeService) Languages() []sandbox.Language { return []sandbox.Language{sandbox.JavaScript} }
+func (f *fakeService) EraseSession(context.Context, ident.User, ident.Session) error { return f.err }
+func (f *fakeService) Languages() []sandbox.Language                                 { return []sandbox.Language{sandbox.JavaScript} }
 func (f *fakeService) Check(context.Context) map[string]error {
 	return map[string]error{"sandbox fake": f.err}
 }
@@ -234,6 +235,7 @@ func TestBadInput(t *testing.T) {
 		"an unknown route":        {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
 		"a wrong method":          {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
 		"an unknown skill":        {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
+		"a session at work":       {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
 		"a missing artifact":      {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
 		"an artifact outside":     {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
 	} {

@@ -37,7 +37,7 @@ func (s *Server) getArtifact(c *fiber.Ctx) error {
 	if err != nil {
 		return badBody("the name is not properly escaped")
 	}
-	file, err := s.opts.Service.ReadArtifact(user, name)
+	file, err := s.opts.Service.ReadArtifact(s.ctx, user, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return problem{fiber.StatusNotFound, "not_found", "there is no artifact of that name", "GET /artifacts/:userId lists them"}

@@ -51,6 +51,8 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusBadRequest, "invalid_request", err.Error(), "see docs/API.md for what the call takes"}
 	case errors.Is(err, orchestrator.ErrLanguage):
 		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages"}
+	case errors.Is(err, orchestrator.ErrWorking):
+		return problem{fiber.StatusConflict, "session_at_work", err.Error(), "cancel its task or wait for it, then try again"}
 	case errors.Is(err, orchestrator.ErrFull):
 		return problem{fiber.StatusServiceUnavailable, "full", err.Error(), "try again in a moment"}
 	case errors.Is(err, orchestrator.ErrClosed):
