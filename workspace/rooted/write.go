@@ -116,14 +116,6 @@ func (d *Dir) RemoveAll(name string) error {
 	return cause(d.root.RemoveAll(name))
 }
 
-// Rename moves a file or folder within the Dir.
-func (d *Dir) Rename(from, to string) error {
-	if err := errors.Join(CheckName(from), CheckName(to)); err != nil {
-		return err
-	}
-	return cause(d.root.Rename(from, to))
-}
-
 // Sweep removes what a process that died was about to write.
 func (d *Dir) Sweep() error {
 	f, err := d.root.Open(".")
