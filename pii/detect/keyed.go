@@ -23,7 +23,10 @@ func (s *scanner) colon(i int) int {
 	switch p := s.b[i-1]; {
 	case p == '"':
 		s.keyColon = i
-		s.key(i)
+		// Most keys say by their last letters that their value need not be read.
+		if i > 1 && (s.b[i-2] == '\\' || s.labels.mayEnd(s.b, i-1)) {
+			s.key(i)
+		}
 		return i + 1
 	case isLetter(p) && i+1 < len(s.b):
 		if isHex(p) && (s.b[i+1] == ':' || isHex(s.b[i+1])) {

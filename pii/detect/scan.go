@@ -80,15 +80,15 @@ const (
 	high = 0x80 * ones
 )
 
-// nextTrigger is the first position from i on of a byte where a value may start
-// or turn: '-', '0' to '=', '@' and everything outside ASCII.
+// nextTrigger is the first position from i on of a byte where a value may start or
+// turn: '-', digits, ':', '=', '@' and everything outside ASCII. The rest of '-' to
+// '@' comes with them: to tell it apart costs more than to look at it (measured).
 func nextTrigger(b []byte, i int) int {
 	for i+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[i:])
 		y := x & low7
-		digits := (y + (0x80-'0')*ones) &^ (y + (0x80-'>')*ones)
-		others := (y ^ '@'*ones + low7) & (y ^ '-'*ones + low7)
-		if m := (digits | ^others | x) & high; m != 0 {
+		within := (y + (0x80-'-')*ones) &^ (y + (0x80-'@'-1)*ones)
+		if m := (within | x) & high; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 		i += 8
@@ -99,7 +99,7 @@ func nextTrigger(b []byte, i int) int {
 	return i
 }
 
-func isTrigger(c byte) bool { return c-'0' < '>'-'0' || c == '@' || c == '-' || c >= 0x80 }
+func isTrigger(c byte) bool { return c-'-' <= '@'-'-' || c >= 0x80 }
 
 // byteAt is the byte at i, 0 outside.
 func (s *scanner) byteAt(i int) byte {
