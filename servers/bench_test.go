@@ -22,7 +22,7 @@ func BenchmarkCall(b *testing.B) {
 	b.Run("stdio/mcp-go", func(b *testing.B) {
 		t := transport.NewStdioWithOptions(program, nil, []string{"peer", "plain"}, transport.WithCommandFunc(
 			func(_ context.Context, command string, _, args []string) (*exec.Cmd, error) {
-				return exec.Command(command, args...), nil //nolint:gosec // this test binary
+				return exec.Command(command, args...), nil
 			}))
 		benchmarkDirect(b, client.NewClient(t, client.WithProtocolVersion("2025-11-25")), "do")
 	})

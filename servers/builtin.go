@@ -25,9 +25,8 @@ var errPanicked = errors.New("handler panicked")
 func (u *upstream) openBuiltin(ctx context.Context) (wire, error) {
 	s, err := u.manager.options.Builtins[u.entry.Name](ctx)
 	if err != nil {
-		e := u.fail(doStart, ErrUpstream, "the built-in server does not start", "what it said is in the log of airlock")
-		e.Detail = pii.NewRaw(err.Error())
-		return nil, e
+		// Built-in servers are ours, and so are the texts of their errors.
+		return nil, u.fail(doStart, ErrUpstream, err.Error(), "")
 	}
 	return &builtinWire{InProcessTransport: transport.NewInProcessTransport(s), ending: newEnding()}, nil
 }

@@ -56,7 +56,7 @@ func readCatalog(path string) ([]byte, error) {
 	if info.Size() > maxCatalogBytes {
 		return nil, fmt.Errorf("catalog %s has %d bytes, more than the %d a catalog may have", path, info.Size(), maxCatalogBytes)
 	}
-	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}

@@ -42,10 +42,11 @@ type connection struct {
 
 	stale atomic.Bool // the server announced another list of tools
 
-	mu    sync.Mutex // guards what follows
-	tools *toolList
-	probe chan struct{} // closed when the ping that is under way ends
-	done  bool
+	mu       sync.Mutex // guards what follows
+	tools    *toolList
+	relisted time.Time
+	probe    chan struct{} // closed when the ping that is under way ends
+	done     bool
 }
 
 const (
@@ -56,6 +57,8 @@ const (
 	probeTime = 2 * time.Second
 	// cancelTime bounds telling a server that nobody waits any more.
 	cancelTime = 2 * time.Second
+	// relistPause is the shortest time between two listings of changed tools.
+	relistPause = time.Second
 	// maxTools and maxPages stop a server that lists without end.
 	maxTools = 10_000
 	maxPages = 1_000
@@ -112,12 +115,25 @@ func (c *connection) notified(n mcp.JSONRPCNotification) {
 // list returns the tools. When the server announced a change it is asked again;
 // if that fails, what it said before still counts.
 func (c *connection) list(ctx context.Context) *toolList {
-	if c.stale.CompareAndSwap(true, false) {
+	if c.stale.Load() && c.mayRelist() {
+		c.stale.Store(false) // before asking: a change meanwhile counts again
 		c.relist(ctx)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.tools
+}
+
+// mayRelist keeps a server that announces changes all the time from being asked
+// before every call.
+func (c *connection) mayRelist() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.relisted) < relistPause {
+		return false
+	}
+	c.relisted = time.Now()
+	return true
 }
 
 func (c *connection) relist(ctx context.Context) {
@@ -190,7 +206,7 @@ func (c *connection) call(ctx context.Context, name string, arguments json.RawMe
 	var flags struct {
 		IsError bool `json:"isError"`
 	}
-	if err := json.Unmarshal(raw, &flags); err != nil {
+	if err := json.Unmarshal(raw, &flags); err != nil || raw[0] != '{' {
 		return Result{}, c.explain(ctx, doCall, errMalformed)
 	}
 	return Result{JSON: pii.NewRaw(string(raw)), IsError: flags.IsError}, nil

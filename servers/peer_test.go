@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -19,6 +20,10 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "peer" {
 		playPeer(os.Args[2])
+		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == "manager" {
+		playManager(os.Args[2])
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -49,6 +54,24 @@ func playPeer(mode string) {
 	}
 }
 
+// playManager starts a server from a catalog, says so and waits.
+func playManager(catalog string) {
+	c, err := LoadCatalog(catalog, nil)
+	if err != nil {
+		panic(err)
+	}
+	m, err := New(Options{Catalog: c})
+	if err != nil {
+		panic(err)
+	}
+	result, err := m.Call(context.Background(), anyone, "peer__do", act("pid"))
+	if err != nil || result.IsError {
+		panic(err)
+	}
+	fmt.Println("started")
+	select {}
+}
+
 type request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -63,6 +86,11 @@ func (p *peer) begin() {
 	case "dies at start":
 		fmt.Fprintln(os.Stderr, "cannot open the database of canary@example.com")
 		os.Exit(3)
+	case "leaves its number":
+		signal.Ignore(syscall.SIGTERM)
+		if err := os.WriteFile(os.Args[3], fmt.Append(nil, os.Getpid()), 0o600); err != nil {
+			panic(err)
+		}
 	case "babbles":
 		for {
 			p.print("INFO starting up")
@@ -88,7 +116,7 @@ func (p *peer) begin() {
 }
 
 func (p *peer) inputEnded() {
-	if p.mode == "stubborn" || p.mode == "makes an orphan" {
+	if p.mode == "stubborn" || p.mode == "leaves its number" || p.mode == "makes an orphan" {
 		time.Sleep(time.Hour)
 	}
 }

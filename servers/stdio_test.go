@@ -1,11 +1,14 @@
 package servers
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -247,6 +250,44 @@ func TestOrphanDiesWithItsWrapper(t *testing.T) {
 		t.Errorf("call of a dying wrapper: %v", err)
 	}
 	orphan.assertEnds(t)
+}
+
+func TestServerDiesWithAKilledAirlock(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells a process that its parent died")
+	}
+	dir := t.TempDir()
+	number, catalog := filepath.Join(dir, "pid"), filepath.Join(dir, "catalog.json")
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"schemaVersion":1,"servers":{"peer":{"command":%q,"args":["peer","leaves its number",%q]}}}`, program, number)
+	if err := os.WriteFile(catalog, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manager := exec.CommandContext(t.Context(), program, "manager", catalog)
+	out, err := manager.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := manager.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "started\n" {
+		t.Fatalf("the manager said %q, %v", line, err)
+	}
+	pid, err := os.ReadFile(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := watch(t, string(pid))
+	if err := manager.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = manager.Wait()
+	server.assertEnds(t)
 }
 
 // watched is a process that a test holds on to, so that its number cannot come
