@@ -33,6 +33,8 @@ var seeds = []string{
 	`{"cards":[4111111111111111,"4111111111111111"],"ip":"198.51.100.23"}`,
 	"-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n",
 	`{"html":"<a href=\"mailto:ada@example.org\">\u003cada@example.org\u003e<\/a>"}`,
+	`{"first_name":"Ada","name":"Jane van Doe","phone":4155550132,"email":"j@example.org","note":"Jane van Doe (4155550132) asked"} Jane van Doe`,
+	`{"customer":{"full_name":"Jane van Doe","phone":"4155550132"},"order_id":4155550132}`,
 	"\xff\xfeada@example.org\x00\"\\", `["\ud83d\ude00 ada@example.org \ud83d"]`,
 }
 

@@ -76,11 +76,15 @@ func (v *Vault) look(w *work, text string) error {
 // finish gives what was found its tokens and writes them. thorough searches for
 // values in disguise first.
 func (v *Vault) finish(w *work, p *placer, text string, from Origin, thorough bool) (Tokenized, error) {
+	sightings := v.recall(w, text)
 	if thorough {
-		sightings, err := v.sightings(w, text)
+		disguised, err := v.sightings(w, text)
 		if err != nil {
 			return Tokenized{}, err
 		}
+		sightings = append(sightings, disguised...)
+	}
+	if len(sightings) > 0 {
 		w.pieces = mergeSightings(w, text, sightings)
 	} else {
 		w.pieces = w.merge(text)

@@ -88,7 +88,8 @@ type Vault struct {
 	rankings int    // how often Rank answered
 	result   uint32 // number of the latest tool result, for Rank
 
-	known *known // has a mutex of its own
+	memory remembered
+	known  *known // has a mutex of its own
 }
 
 // series holds the entries of one type in the order of their numbers, from 1.
@@ -170,7 +171,7 @@ func (v *Vault) Erase() {
 	v.erased = true
 	clear(v.key)
 	v.texts, v.numbers, v.spelled, v.series, v.all = nil, nil, nil, nil, nil
-	v.bytes = 0
+	v.bytes, v.memory = 0, remembered{}
 	v.known.mu.Lock()
 	defer v.known.mu.Unlock()
 	clear(v.known.values)
@@ -270,6 +271,9 @@ func (v *Vault) insert(s *series, e *entry, f found) {
 		v.numbers[text] = e
 	case f.level == 0:
 		v.texts[text] = e
+		if isMemorable(e.typ, text) {
+			v.memory.add(text)
+		}
 	default:
 		v.spelled[spelledKey(f)] = e
 	}
