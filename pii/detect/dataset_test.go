@@ -89,12 +89,12 @@ func runeRange(text string, s Span) (int, int) {
 
 // synthFloors are the scores reached on the synthetic sentences; none may fall.
 var synthFloors = map[Type]struct{ precision, recall, f2 float64 }{
-	"CREDIT_CARD": {0.99, 0.98, 0.98},
-	"EMAIL":       {0.99, 0.99, 0.995},
-	"US_SSN":      {0.99, 0.99, 0.995},
-	"IP":          {0.99, 0.99, 0.995},
-	"IBAN":        {0.99, 0.99, 0.995},
-	"PHONE":       {0.75, 0.75, 0.75},
+	"CREDIT_CARD": {1, 1, 1},
+	"EMAIL":       {1, 1, 1},
+	"US_SSN":      {1, 1, 1},
+	"IP":          {1, 1, 1},
+	"IBAN":        {1, 1, 1},
+	"PHONE":       {1, 1, 1},
 }
 
 func TestSyntheticSentences(t *testing.T) {
