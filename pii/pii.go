@@ -7,7 +7,12 @@
 // The types prove that tokenizing ran, not that the detectors found everything:
 // what they find is the business of package pii/detect, and of its tests.
 //
-// Start with Vault. Everything here fails closed: an error means that no text is
+// Start with Vault: Tokenize on the way to a model, Detokenize on the way back to
+// a tool, DetokenizeAnswer to a user, Tokenizer and Detokenizer for text that
+// comes in parts. Policy says which server may be given which values. JSON stays
+// valid in both directions, and what was tokenized comes back byte for byte.
+//
+// Everything here fails closed: an error means that no text is
 // returned, never that the raw text is. A Vault may be used by any number of
 // goroutines; the other types are values.
 //

@@ -69,9 +69,12 @@ func (v *Vault) recall(w *work, text string) []sighting {
 		return nil
 	}
 	var found []sighting
-	spans := w.spans
+	spans, first := w.spans, v.memory.first
+	for c, begins := range here.first {
+		first[c] = first[c] || begins
+	}
 	for i := 0; i+minSqueezed <= len(text); i++ {
-		if !v.memory.first[text[i]] && !here.first[text[i]] || i > 0 && isWord(text[i-1]) {
+		if !first[text[i]] || i > 0 && isWord(text[i-1]) {
 			continue
 		}
 		for len(spans) > 0 && spans[0].End <= i {
