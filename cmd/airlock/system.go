@@ -144,8 +144,12 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	if err != nil {
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program to start workers from: %w", err)
+	}
 	embedded, err := wasm.New(wasm.Options{
-		Worker: []string{"/proc/self/exe", workerCommand}, Prelude: helpers.JavaScript(), CacheDir: filepath.Join(c.DataDir, "cache", "wasm"), Log: log,
+		Worker: []string{self, workerCommand}, Prelude: helpers.JavaScript(), CacheDir: filepath.Join(c.DataDir, "cache", "wasm"), Log: log,
 	})
 	if err != nil {
 		return fmt.Errorf("set up the wasm sandbox: %w", err)
@@ -162,6 +166,15 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	if err != nil {
 		return fmt.Errorf("open the workspaces: %w", err)
 	}
+	s.closers = append(s.closers, spaces.Close, store.Close)
+	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
+		none := func(ident.Session) bool { return false }
+		return errors.Join(spaces.Prune(none), store.Prune(none))
+	})
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, release)
 	kept, err := state.Open(filepath.Join(c.DataDir, "state"))
 	if err != nil {
 		return err
