@@ -45,8 +45,8 @@ func StartAimock(t testing.TB, fixtures string) *Aimock {
 	write(t, config, `{"port":0,"llm":{"fixtures":`+marshal(filepath.Join(dir, "fixtures.json"))+`,"chunkSize":5,"logLevel":"silent"}}`)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	command := exec.CommandContext(ctx, aimockPath(t), "--config", config) // #nosec G204 -- a fixed program of ours
-	command.Env = []string{"PATH=" + os.Getenv("PATH")}
+	command := exec.CommandContext(ctx, "node", aimockPath(t), "--config", config) // #nosec G204 -- a fixed program of ours
+	command.Env = []string{}                                                       // its settings come from the file alone
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	command.WaitDelay = stopTime
 	command.Stderr = os.Stderr

@@ -25,9 +25,9 @@ const Canary = "canary-7f3a"
 // RunContract is what every driver of a remote model must pass: it does not lose,
 // invent or repeat anything, tells every way of failing apart, and says nothing
 // of the conversation in an error.
-func RunContract(t *testing.T, make func(t testing.TB, at Target) llm.Provider) {
+func RunContract(t *testing.T, build func(t testing.TB, at Target) llm.Provider) {
 	t.Helper()
-	c := contract{make: make}
+	c := contract{build: build}
 	t.Run("Answers", c.answers)
 	t.Run("Calls", c.calls)
 	t.Run("Endings", c.endings)
@@ -39,7 +39,7 @@ func RunContract(t *testing.T, make func(t testing.TB, at Target) llm.Provider) 
 }
 
 type contract struct {
-	make func(t testing.TB, at Target) llm.Provider
+	build func(t testing.TB, at Target) llm.Provider
 }
 
 // target is where s is.
@@ -51,7 +51,7 @@ func target(s *Server) Target {
 func (c contract) ask(t *testing.T, turn Turn) Answer {
 	t.Helper()
 	s := NewServer(t, turn)
-	got := Collect(c.make(t, target(s)).Stream(t.Context(), question()))
+	got := Collect(c.build(t, target(s)).Stream(t.Context(), question()))
 	checkAnswer(t, got)
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests for one stream: repeating is the agent's business", n)

@@ -27,10 +27,10 @@ const aimockFixtures = `{"fixtures":[
 ]}`
 
 // RunAimock is the contract once more, against a double that somebody else wrote.
-func RunAimock(t *testing.T, make func(t testing.TB, at Target) llm.Provider) {
+func RunAimock(t *testing.T, build func(t testing.TB, at Target) llm.Provider) {
 	t.Helper()
 	mock := StartAimock(t, aimockFixtures)
-	p := make(t, mock.Target())
+	p := build(t, mock.Target())
 	ask := func(t *testing.T, r llm.Request) Answer {
 		t.Helper()
 		got := Collect(p.Stream(t.Context(), r))

@@ -124,20 +124,20 @@ func (c contract) waiting(t *testing.T) {
 
 	patience := target(held())
 	patience.Idle = 50 * time.Millisecond
-	got := Collect(c.make(t, patience).Stream(t.Context(), question()))
+	got := Collect(c.build(t, patience).Stream(t.Context(), question()))
 	if fault := asError(t, got.Err); !fault.Retry || fault.Code != "timeout" {
 		t.Errorf("silence: %+v", fault)
 	}
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if got := Collect(c.make(t, target(held())).Stream(ctx, question())); !errors.Is(got.Err, context.DeadlineExceeded) {
+	if got := Collect(c.build(t, target(held())).Stream(ctx, question())); !errors.Is(got.Err, context.DeadlineExceeded) {
 		t.Errorf("deadline: %v", got.Err)
 	}
 
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	stream := c.make(t, target(NewServer(t, Turn{Text: "long enough to come in pieces"}))).Stream(ctx, question())
+	stream := c.build(t, target(NewServer(t, Turn{Text: "long enough to come in pieces"}))).Stream(ctx, question())
 	texts, last := 0, error(nil)
 	for event, err := range stream {
 		if _, ok := event.(llm.TextDelta); ok && texts == 0 {
@@ -151,7 +151,10 @@ func (c contract) waiting(t *testing.T) {
 	}
 
 	s := NewServer(t, Turn{Text: "long enough to come in pieces"})
-	for range c.make(t, target(s)).Stream(t.Context(), question()) {
+	for _, err := range c.build(t, target(s)).Stream(t.Context(), question()) {
+		if err != nil {
+			t.Errorf("left early: %v", err)
+		}
 		break // the server's end would wait for a request that did not end
 	}
 }
@@ -163,7 +166,7 @@ func (c contract) addresses(t *testing.T) {
 		other := httptest.NewServer(handler)
 		defer other.Close()
 		at := Target{AnthropicURL: other.URL, OpenAIURL: other.URL + "/v1", Client: other.Client()}
-		got := Collect(c.make(t, at).Stream(t.Context(), question()))
+		got := Collect(c.build(t, at).Stream(t.Context(), question()))
 		checkAnswer(t, got)
 		return asError(t, got.Err)
 	}
@@ -183,7 +186,7 @@ func (c contract) addresses(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	at := Target{AnthropicURL: gone.URL, OpenAIURL: gone.URL + "/v1", Client: &http.Client{Transport: &http.Transport{}}}
-	got := Collect(c.make(t, at).Stream(t.Context(), question()))
+	got := Collect(c.build(t, at).Stream(t.Context(), question()))
 	checkAnswer(t, got)
 	if fault := asError(t, got.Err); fault.Status != 0 || !fault.Retry || fault.Cause == nil {
 		t.Errorf("nobody there: %+v", fault)

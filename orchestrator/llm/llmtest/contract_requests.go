@@ -22,7 +22,7 @@ func (c contract) requests(t *testing.T) {
 func (c contract) requestsSayAll(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t, Turn{Text: "ok"}, Turn{Text: "ok"})
-	p := c.make(t, target(s))
+	p := c.build(t, target(s))
 	Collect(p.Stream(t.Context(), question()))
 	named := question()
 	named.Model, named.MaxTokens = "another-model", 77
@@ -50,7 +50,7 @@ func (c contract) reasoningComesBack(t *testing.T) {
 	t.Parallel()
 	thought := "first \"count\", then <answer>"
 	s := NewServer(t, Turn{Reasoning: thought, Text: "One", Calls: []llm.Call{{ID: "a", Name: "execute_code", Arguments: "{}"}}}, Turn{Text: "ok"}, Turn{Text: "ok"})
-	p := c.make(t, target(s))
+	p := c.build(t, target(s))
 	got := Collect(p.Stream(t.Context(), question()))
 	if len(got.Reasoning) != 1 || strings.Contains(got.Text, "first") {
 		t.Fatalf("reasoning %d, text %q", len(got.Reasoning), got.Text)
@@ -73,7 +73,7 @@ func (c contract) reasoningComesBack(t *testing.T) {
 		t.Errorf("another provider's reasoning went out in\n%s", body)
 	}
 	elsewhere := NewServer(t, Turn{Text: "ok"})
-	Collect(c.make(t, target(elsewhere)).Stream(t.Context(), r))
+	Collect(c.build(t, target(elsewhere)).Stream(t.Context(), r))
 	if len(elsewhere.Requests()) != 1 {
 		t.Error("the conversation does not go on at another address")
 	}
@@ -82,7 +82,7 @@ func (c contract) reasoningComesBack(t *testing.T) {
 func (c contract) blanksAreLeftOut(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t, Turn{Text: "ok"})
-	got := Collect(c.make(t, target(s)).Stream(t.Context(), llm.Request{Messages: []llm.Message{
+	got := Collect(c.build(t, target(s)).Stream(t.Context(), llm.Request{Messages: []llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.Text{Text: pii.Static("hello")}}},
 		{Role: llm.Assistant, Parts: []llm.Part{llm.Text{Text: pii.Static(" \n")}}},
 		{Role: llm.Assistant},
@@ -106,7 +106,7 @@ func (c contract) streamsOverlap(t *testing.T) {
 	for i := range turns {
 		turns[i] = Turn{Text: strings.Repeat("word ", 50), Calls: []llm.Call{{ID: "a", Name: "f", Arguments: `{"n":1}`}}}
 	}
-	p := c.make(t, target(NewServer(t, turns...)))
+	p := c.build(t, target(NewServer(t, turns...)))
 	var group sync.WaitGroup
 	for range many {
 		group.Go(func() {
@@ -121,7 +121,7 @@ func (c contract) streamsOverlap(t *testing.T) {
 func (c contract) schemasAreObjects(t *testing.T) {
 	t.Parallel()
 	s := NewServer(t)
-	p := c.make(t, target(s))
+	p := c.build(t, target(s))
 	for _, schema := range []pii.Tokenized{pii.Static(""), pii.Static("[]"), pii.Static(`{"type":`), pii.Static("null")} {
 		got := Collect(p.Stream(t.Context(), llm.Request{Tools: []llm.Tool{{Name: "odd", InputSchema: schema}}}))
 		if got.Err == nil || !strings.Contains(got.Err.Error(), `"odd"`) {

@@ -18,10 +18,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func target(s *llmtest.Server) llmtest.Target {
-	return llmtest.Target{AnthropicURL: s.AnthropicURL(), OpenAIURL: s.OpenAIURL(), Client: s.Client()}
-}
-
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	var pretty bytes.Buffer

@@ -89,7 +89,7 @@ func (s span) put(input map[string]any) {
 		input["to"] = s.to.Format(time.DateOnly)
 	}
 	y := s.from.Year()
-	if !s.from.IsZero() && s.from == newYear(y) && s.to == newYear(y+1).AddDate(0, 0, -1) {
+	if !s.from.IsZero() && s.from.Equal(newYear(y)) && s.to.Equal(newYear(y+1).AddDate(0, 0, -1)) {
 		input["year"] = y
 	}
 }

@@ -67,10 +67,11 @@ var errIdle = errors.New("nothing arrived in time")
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	timer := time.AfterFunc(g.idle, func() { cancel(errIdle) })
-	body := &guardedBody{guard: g, ctx: ctx, timer: timer, cancel: cancel, left: maxBody}
+	ended := func() error { return context.Cause(ctx) }
+	body := &guardedBody{guard: g, ended: ended, timer: timer, cancel: cancel, left: maxBody}
 	response, err := g.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
-		err = g.unreachable(ctx, err) // before the context ends
+		err = g.unreachable(ended(), err) // before the context ends
 		body.stop()
 		return nil, err
 	}
@@ -115,18 +116,19 @@ func (e Endpoint) notAStream(status int, retry bool) error {
 }
 
 // unreachable is the error of a request without a response.
-func (g *guard) unreachable(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), errIdle) {
-		return g.silent()
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+func (g *guard) unreachable(ended, err error) error {
+	if ended != nil {
+		return g.endedBy(ended)
 	}
 	return &llm.Error{Provider: g.endpoint.Provider, Code: "connection", Retry: true, Cause: err,
 		Hint: "check the network and " + g.endpoint.URLName}
 }
 
-func (g *guard) silent() error {
+// endedBy is the error of a request that we ended, for whatever reason.
+func (g *guard) endedBy(cause error) error {
+	if !errors.Is(cause, errIdle) {
+		return cause
+	}
 	return &llm.Error{Provider: g.endpoint.Provider, Code: "timeout", Retry: true, Cause: errIdle,
 		Hint: fmt.Sprintf("it sent nothing for %v", g.idle)}
 }
@@ -135,7 +137,7 @@ func (g *guard) silent() error {
 type guardedBody struct {
 	guard  *guard
 	inner  io.ReadCloser
-	ctx    context.Context // of this one request
+	ended  func() error // why the request's context ended, nil before
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
 	left   int
@@ -150,7 +152,7 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 		b.timer.Reset(b.guard.idle)
 	}
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return n, err
 	case err != nil:
 		return n, b.broken(err)
@@ -161,11 +163,8 @@ func (b *guardedBody) Read(p []byte) (int, error) {
 }
 
 func (b *guardedBody) broken(err error) error {
-	if errors.Is(context.Cause(b.ctx), errIdle) {
-		return b.guard.silent()
-	}
-	if b.ctx.Err() != nil {
-		return b.ctx.Err()
+	if cause := b.ended(); cause != nil {
+		return b.guard.endedBy(cause)
 	}
 	return fmt.Errorf("%w: %w", llm.ErrTruncated, err)
 }
