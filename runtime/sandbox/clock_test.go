@@ -16,16 +16,16 @@ func TestClock(t *testing.T) {
 	}{
 		"runs out after its wall time": {func(*Clock) {}, time.Second},
 		"stands still while stopped": {func(c *Clock) {
-			time.Sleep(400 * time.Millisecond)
+			<-time.After(400 * time.Millisecond)
 			resume := c.Stop()
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			resume()
 			resume()
 		}, 6 * time.Second},
 		"runs again only after the last of nested stops": {func(c *Clock) {
 			outer, inner := c.Stop(), c.Stop()
 			outer()
-			time.Sleep(3 * time.Second)
+			<-time.After(3 * time.Second)
 			inner()
 		}, 4 * time.Second},
 	} {
@@ -57,7 +57,7 @@ func TestClockReleasedWhileStoppedNeverFires(t *testing.T) {
 		resume := c.Stop()
 		release()
 		resume()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if errors.Is(context.Cause(ctx), ErrDeadline) {
 			t.Error("a released clock fired")
 		}

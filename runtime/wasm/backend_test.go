@@ -157,6 +157,7 @@ func TestWorkerThatDiedBetweenExecutionsIsReplaced(t *testing.T) {
 	w := b.pool.parked[0].process
 	b.pool.mu.Unlock()
 	w.kill()
+	<-w.done
 	if r, err := s.Run(t.Context(), script("return 1")); err != nil || r.Reason != sandbox.ReasonOK {
 		t.Errorf("Run: %v, %q", err, r.Reason)
 	}

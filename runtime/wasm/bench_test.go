@@ -1,4 +1,4 @@
-package wasm_test
+package wasm
 
 import (
 	"io"
@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"airlock/ident"
-	"airlock/runtime/helpers"
 	"airlock/runtime/sandbox"
-	"airlock/runtime/wasm"
 )
 
 // answer is a bridge whose tools answer at once, or after a delay.
@@ -29,9 +27,7 @@ func answer(delay time.Duration) http.Handler {
 }
 
 func benchmark(b *testing.B, code string, bridge http.Handler) {
-	backend, err := wasm.New(wasm.Options{
-		Worker: []string{"/proc/self/exe", "wasm-worker"}, Prelude: helpers.JavaScript(), CacheDir: b.TempDir(),
-	})
+	backend, err := New(options(b))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,14 +25,33 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	os.Exit(runTests(m))
+}
+
+// codeCache is the folder in which the tests share compiled code.
+var codeCache string
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "wasm-cache-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	codeCache = dir
+	status := m.Run()
+	if err := goleak.Find(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
 }
 
 // options make workers of the test program itself.
 func options(t testing.TB) Options {
 	return Options{
 		Worker: []string{"/proc/self/exe", workerArgument}, Prelude: helpers.JavaScript(),
-		Spares: 1, CacheDir: t.TempDir(), Log: zaptest.NewLogger(t),
+		Spares: 1, CacheDir: codeCache, Log: zaptest.NewLogger(t),
 	}
 }
 

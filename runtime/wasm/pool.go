@@ -19,10 +19,10 @@ const idleTime = time.Minute
 type pool struct {
 	o       Options
 	spawner *spawner
-	slots   chan struct{} // one for each process there is
-	spares  chan *process // unbuffered but for all spares beyond the first
-	failed  chan error    // offered while workers cannot be started
-	ctx     context.Context
+	slots   chan struct{}   // one for each process there is
+	spares  chan *process   // unbuffered but for all spares beyond the first
+	failed  chan error      // offered while workers cannot be started
+	ended   <-chan struct{} // closed by cancel
 	cancel  context.CancelFunc
 	tasks   sync.WaitGroup // the filler, and expiring workers
 
@@ -45,24 +45,25 @@ func newPool(o Options) *pool {
 		spares: make(chan *process, o.Spares-1), failed: make(chan error),
 		sessions: map[*session]struct{}{},
 	}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	p.tasks.Go(p.fill)
+	ctx, cancel := context.WithCancel(context.Background())
+	p.ended, p.cancel = ctx.Done(), cancel
+	p.tasks.Go(func() { p.fill(ctx) })
 	return p
 }
 
 // fill keeps spares ready: one in its hands, the others in the channel.
-func (p *pool) fill() {
+func (p *pool) fill(ctx context.Context) {
 	for failures := 0; ; {
 		select {
 		case p.slots <- struct{}{}:
-		case <-p.ctx.Done():
+		case <-p.ended:
 			return
 		}
-		worker, err := p.spawner.startProcess(p.ctx, p.o)
+		worker, err := p.spawner.startProcess(ctx, p.o)
 		if err != nil {
 			<-p.slots
 			failures++
-			if !p.fail(err, failures) {
+			if !p.fail(ctx, err, failures) {
 				return
 			}
 			continue
@@ -70,7 +71,7 @@ func (p *pool) fill() {
 		failures = 0
 		select {
 		case p.spares <- worker:
-		case <-p.ctx.Done():
+		case <-p.ended:
 			p.drop(worker)
 			return
 		}
@@ -79,8 +80,8 @@ func (p *pool) fill() {
 
 // fail gives an error to all who want a worker, for a while; false means that the
 // pool ends.
-func (p *pool) fail(err error, failures int) bool {
-	if p.ctx.Err() != nil {
+func (p *pool) fail(ctx context.Context, err error, failures int) bool {
+	if ctx.Err() != nil {
 		return false
 	}
 	p.o.Log.Error("cannot start a sandbox worker", zap.Error(err))
@@ -91,7 +92,7 @@ func (p *pool) fail(err error, failures int) bool {
 		case p.failed <- err:
 		case <-pause.C:
 			return true
-		case <-p.ctx.Done():
+		case <-p.ended:
 			return false
 		}
 	}
@@ -110,7 +111,7 @@ func (p *pool) fresh(ctx context.Context) (*process, error) {
 		return w, nil
 	case err := <-p.failed:
 		return nil, err
-	case <-p.ctx.Done():
+	case <-p.ended:
 		return nil, sandbox.ErrClosed
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for a sandbox worker: %w", context.Cause(ctx))

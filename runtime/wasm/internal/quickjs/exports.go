@@ -140,7 +140,7 @@ func (vm *VM) call64(fn export, args ...uint64) (uint64, error) {
 	}
 	copy(d.stack[:], args)
 	vm.level++
-	err := d.functions[fn].CallWithStack(vm.ctx, d.stack[:])
+	err := vm.invoke(d.functions[fn], d.stack[:])
 	vm.level--
 	if err != nil {
 		return 0, vm.breakWith(fmt.Errorf("%w: %s", ErrTrap, firstLine(err.Error())))

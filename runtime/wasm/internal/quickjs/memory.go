@@ -16,9 +16,10 @@ type memory struct {
 	limit   atomic.Uint64 // bytes it may grow to
 	refused atomic.Bool   // growth was refused since the limit was set
 
-	mu       sync.Mutex // guards reserved against Free while kill writes into it
+	mu       sync.Mutex // guards all below, against Free while kill writes
 	reserved []byte
 	usable   uint64
+	failed   error // why there is nothing reserved
 }
 
 func newMemory(limit uint64) *memory {
@@ -27,16 +28,14 @@ func newMemory(limit uint64) *memory {
 	return m
 }
 
-// Allocate implements experimental.MemoryAllocator.
+// Allocate implements experimental.MemoryAllocator, which knows no error: without
+// address space the memory refuses its first growth, and instantiate says why.
 func (m *memory) Allocate(_, most uint64) experimental.LinearMemory {
-	reserved, err := reserve(most)
-	if err != nil {
-		// The interface knows no error; instantiate makes one of the panic.
-		panic(fmt.Errorf("reserve %d bytes of address space: %w", most, err))
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reserved = reserved
+	if m.reserved, m.failed = reserve(most); m.failed != nil {
+		m.failed = fmt.Errorf("reserve %d bytes of address space: %w", most, m.failed)
+	}
 	return m
 }
 

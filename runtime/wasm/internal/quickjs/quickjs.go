@@ -101,9 +101,9 @@ func (e *Engine) Close(ctx context.Context) error {
 
 // instantiate makes a module instance with a memory of its own.
 func (e *Engine) instantiate(ctx context.Context, mem *memory) (_ api.Module, err error) {
-	defer func() { // an allocator cannot refuse the first memory but by a panic
+	defer func() { // wazero panics where an allocator refuses a module's first memory
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", ErrMemory, r)
+			err = errors.Join(fmt.Errorf("%w: %v", ErrMemory, r), mem.failed)
 		}
 	}()
 	ctx = experimental.WithMemoryAllocator(ctx, mem)

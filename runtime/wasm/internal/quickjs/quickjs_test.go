@@ -3,6 +3,7 @@ package quickjs
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,13 +11,28 @@ import (
 	"airlock/runtime/wasm/engine"
 )
 
+// codeCache is the folder in which the tests share compiled code.
+var codeCache string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "quickjs-cache-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	codeCache = dir
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
+
 func newEngine(t *testing.T) *Engine {
 	t.Helper()
 	wasm, err := engine.Wasm()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := NewEngine(t.Context(), EngineOptions{Wasm: wasm, KillAddress: engine.KillAddress})
+	e, err := NewEngine(t.Context(), EngineOptions{Wasm: wasm, KillAddress: engine.KillAddress, CacheDir: codeCache})
 	if err != nil {
 		t.Fatal(err)
 	}

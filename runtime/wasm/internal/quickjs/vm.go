@@ -56,8 +56,9 @@ type Options struct {
 type VM struct {
 	o      Options
 	engine *Engine
-	ctx    context.Context // carries the VM itself to the imports; never cancelled
 	module api.Module
+	invoke func(fn api.Function, stack []uint64) error // with a context that carries the VM to the imports
+	close  func() error
 	memory *memory
 	depths []*depth
 	level  int
@@ -68,15 +69,17 @@ type VM struct {
 // NewVM makes an interpreter, in about half a millisecond.
 func (e *Engine) NewVM(ctx context.Context, o Options) (*VM, error) {
 	vm := &VM{o: o, engine: e, memory: newMemory(o.MemoryBytes)}
-	vm.ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
-	if err := vm.boot(); err != nil {
+	ctx = context.WithValue(context.WithoutCancel(ctx), vmKey{}, vm)
+	vm.invoke = func(fn api.Function, stack []uint64) error { return fn.CallWithStack(ctx, stack) }
+	vm.close = func() error { return vm.module.Close(ctx) }
+	if err := vm.boot(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start an interpreter: %w", err), vm.Close())
 	}
 	return vm, nil
 }
 
-func (vm *VM) boot() (err error) {
-	if vm.module, err = vm.engine.instantiate(vm.ctx, vm.memory); err != nil {
+func (vm *VM) boot(ctx context.Context) (err error) {
+	if vm.module, err = vm.engine.instantiate(ctx, vm.memory); err != nil {
 		return err
 	}
 	if vm.o.Template != nil {
@@ -113,7 +116,7 @@ func (vm *VM) Close() error {
 		vm.memory.Free()
 		return nil
 	}
-	return vm.module.Close(vm.ctx)
+	return vm.close()
 }
 
 // Interrupt asks the script to stop at the engine's next look, which native

@@ -142,7 +142,7 @@ func readPayload(r io.Reader, size int) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	n, err := io.CopyN(&b, r, int64(size))
-	if err == io.EOF && n < int64(size) {
+	if errors.Is(err, io.EOF) && n < int64(size) {
 		err = io.ErrUnexpectedEOF
 	}
 	return b.Bytes(), err
