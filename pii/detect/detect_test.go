@@ -39,6 +39,7 @@ var found = []struct{ name, text, want string }{
 	{"after an escape", `{"text":"to\nann@example.com"}`, "EMAIL=ann@example.com"},
 	{"North American phones", "415-555-0132 or (415) 555 0132 ext. 45. Tel.: 4155550132", "PHONE=415-555-0132|PHONE=(415) 555 0132 ext. 45|PHONE=4155550132"},
 	{"international phones", "+44 20 7946 0958, +49 (0)30 901820, 0049 30 901820, +33 1 42 68 53 00", "PHONE=+44 20 7946 0958|PHONE=+49 (0)30 901820|PHONE=0049 30 901820|PHONE=+33 1 42 68 53 00"},
+	{"international phones with a group of 00", "+46 8 465 004 23 or +44 20 7946 0046, 0044 20 7946 0047", "PHONE=+46 8 465 004 23|PHONE=+44 20 7946 0046|PHONE=0044 20 7946 0047"},
 	{"phones in lists", `{"phone_numbers":["4155550132","4155550133"],"order_ids":["4155550134"]}`, "PHONE=4155550132|PHONE=4155550133"},
 	{"numbers that are no phones", "Order 123-4567890-1234567 $1,234,567.89 3.14159265358979 12,345,678 zip 10001-1234", ""},
 	{"identifiers of documents", "doi 10.1016/j.cell.2020.01.021 ISBN 978-3-16-148410-0 EAN 4006381333931 IMEI 356938035643809", ""},

@@ -42,7 +42,8 @@ func (s *scanner) international(start, code int) int {
 	}
 	best, n := 0, c.start[0]-code
 	for j := 0; j < c.n; j++ {
-		if c.sep[j] == '/' || j > 1 && c.len(j) > 2 && hasPrefix(s.b, c.start[j], "00") {
+		// Once there is a number, 00 begins the next one of a list.
+		if c.sep[j] == '/' || best > 0 && c.len(j) > 2 && hasPrefix(s.b, c.start[j], "00") {
 			break
 		}
 		if c.lens(j, 1) && c.sep[j] == '(' && s.b[c.start[j]] == '0' {
