@@ -81,20 +81,27 @@ func (u *upstream) evict() bool {
 	return true
 }
 
-// list returns the tools the catalog admits. It asks a live instance of the
-// caller, else takes what a fresh one is known to say, else starts one.
+// list returns the tools that the catalog admits.
 func (u *upstream) list(ctx context.Context, c Caller) ([]Tool, error) {
-	known := u.known(c)
-	if known == nil {
-		conn, i, err := u.acquire(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		defer i.release()
-		known = conn.list(ctx)
+	current, err := u.current(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	admitted := slices.DeleteFunc(slices.Clone(known.tools), func(t Tool) bool { return !u.entry.admits(t.Name) })
-	return admitted, nil
+	return slices.DeleteFunc(slices.Clone(current.tools), func(t Tool) bool { return !u.entry.admits(t.Name) }), nil
+}
+
+// current asks a live instance of the caller for its tools, else takes what a
+// fresh one is known to say, else starts one.
+func (u *upstream) current(ctx context.Context, c Caller) (*toolList, error) {
+	if known := u.known(c); known != nil {
+		return known, nil
+	}
+	conn, i, err := u.acquire(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer i.release()
+	return conn.list(ctx), nil
 }
 
 func (u *upstream) known(c Caller) *toolList {
@@ -107,15 +114,15 @@ func (u *upstream) known(c Caller) *toolList {
 }
 
 func (u *upstream) tool(ctx context.Context, c Caller, name string) (Tool, error) {
-	tools, err := u.list(ctx, c)
+	current, err := u.current(ctx, c)
 	if err != nil {
 		return Tool{}, err
 	}
-	i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == name })
-	if i < 0 {
+	t, ok := current.find(name)
+	if !ok {
 		return Tool{}, unknownTool(u.entry.Name)
 	}
-	return tools[i], nil
+	return t, nil
 }
 
 func (u *upstream) call(ctx context.Context, c Caller, name string, arguments json.RawMessage) (Result, error) {
