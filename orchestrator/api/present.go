@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"airlock/ident"
 	"airlock/orchestrator"
@@ -168,4 +169,17 @@ func presentFile(f orchestrator.ArtifactFile) ([]byte, error) {
 		}
 	}
 	return []byte(text), nil
+}
+
+// WriteReal writes a text with the real values to the user at the terminal, who
+// holds the vault and its key.
+func WriteReal(w io.Writer, v *pii.Vault, t pii.Tokenized) error {
+	text, err := realText(v, t)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
 }
