@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs every fuzz target for a time of its own, one after the other, and stops at
+# the first finding. Usage: scripts/soak.sh 10m [package pattern]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+each="${1:-10m}"
+packages="${2:-./...}"
+go list -f '{{.Dir}}' "$packages" | while read -r dir; do
+  files=("$dir"/*_test.go)
+  [ -e "${files[0]}" ] || continue
+  grep -hoE '^func Fuzz[A-Za-z0-9_]+' "${files[@]}" | sed 's/^func //' | sort -u | while read -r target; do
+    echo "== ${dir#"$PWD"/} $target for $each"
+    go test "$dir" -run '^$' -fuzz "^${target}\$" -fuzztime "$each"
+  done
+done
