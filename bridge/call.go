@@ -201,7 +201,7 @@ func (c *call) ask(plain string) (servers.Result, *Error) {
 	result, err := c.bridge.options.Upstreams.Call(ctx, c.access.caller(), c.name, json.RawMessage(plain))
 	if err != nil {
 		if c.ctx().Err() == nil && ctx.Err() != nil {
-			return servers.Result{}, c.tooSlow()
+			return servers.Result{}, errTooSlow()
 		}
 		return servers.Result{}, c.upstreamError(err)
 	}

@@ -60,6 +60,7 @@ type upstreams struct {
 	tools   []servers.Tool
 	faults  []servers.Fault
 	entries map[string]servers.Entry
+	lookup  error // of Tool, if set
 	answer  func(ctx context.Context, name, arguments string) (servers.Result, error)
 
 	mu    sync.Mutex // guards calls
@@ -71,6 +72,9 @@ func (u *upstreams) Tools(context.Context, servers.Caller) ([]servers.Tool, []se
 }
 
 func (u *upstreams) Tool(_ context.Context, _ servers.Caller, name string) (servers.Tool, error) {
+	if u.lookup != nil {
+		return servers.Tool{}, u.lookup
+	}
 	for _, t := range u.tools {
 		if t.FullName() == name {
 			return t, nil

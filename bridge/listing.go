@@ -214,17 +214,21 @@ func entryOf(v *pii.Vault, tool servers.Tool, d Detail) (pii.Tokenized, error) {
 
 // Describe tells all about one tool: the JSON {"name","title","description",
 // "inputSchema","outputSchema","annotations","signature"}. An *Error says that
-// there is none of this name, with the nearest ones.
+// there is none of this name, with the nearest ones, or that its server failed.
 func (b *Bridge) Describe(ctx context.Context, v Viewer, name string) (pii.Tokenized, error) {
 	if !v.Scope.Allows(name) {
 		return pii.Tokenized{}, refusal(v.Vault, originScript, scopeRefusal(name))
 	}
 	tool, err := b.options.Upstreams.Tool(ctx, servers.Caller{User: v.User, Session: v.Session}, name)
-	if errors.Is(err, servers.ErrUnknownTool) || err == nil && tool.FullName() != name {
+	switch {
+	case errors.Is(err, servers.ErrUnknownTool), err == nil && tool.FullName() != name:
 		return pii.Tokenized{}, b.unknownTool(ctx, v, name)
-	}
-	if err != nil {
-		return pii.Tokenized{}, fmt.Errorf("describe a tool: %w", err)
+	case ctx.Err() != nil:
+		return pii.Tokenized{}, fmt.Errorf("describe a tool: %w", context.Cause(ctx))
+	case errors.Is(err, servers.ErrTimeout):
+		return pii.Tokenized{}, errTooSlow()
+	case err != nil:
+		return pii.Tokenized{}, serverFailed(v.Vault, err)
 	}
 	return describe(v.Vault, tool)
 }
@@ -369,9 +373,6 @@ func (r *request) answer(text pii.Tokenized, err error) answer {
 		return failure(known)
 	case r.ctx().Err() != nil:
 		return failure(errCancelled())
-	case errors.Is(err, servers.ErrUpstream) || errors.Is(err, servers.ErrTimeout):
-		c := call{request: r}
-		return failure(c.upstreamError(err))
 	}
 	r.bridge.log.Error("tools cannot be told", zap.Error(err))
 	return failure(errInternal())

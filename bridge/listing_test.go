@@ -182,6 +182,25 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+// A server that cannot be asked is a refusal that a model can read, by both ways.
+func TestDescribeOfADeadServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	for err, want := range map[error]int{
+		&servers.Error{Server: "shop", Doing: "start server", Kind: servers.ErrUpstream, Detail: pii.NewRaw("ask eve@example.com")}: http.StatusBadGateway,
+		fmt.Errorf("start: %w", servers.ErrTimeout): http.StatusGatewayTimeout,
+	} {
+		r.up.lookup = err
+		var refused *Error
+		if _, got := r.bridge.Describe(t.Context(), r.access.viewer(), "shop__find"); !errors.As(got, &refused) || refused.Status != want || strings.Contains(refused.Message, "eve@") {
+			t.Errorf("got %v, want %d", got, want)
+		}
+		if status, body := r.do(http.MethodGet, "/v1/tools/shop__find", ""); status != want || strings.Contains(body, "eve@") {
+			t.Errorf("got %d %s, want %d", status, body, want)
+		}
+	}
+}
+
 func TestUnknownToolNamesTheNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

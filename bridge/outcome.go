@@ -11,8 +11,7 @@ import (
 	"airlock/servers"
 )
 
-// upstreamError turns an error of the servers into an answer. What the server
-// itself said about it is foreign text and passes the vault as its result would.
+// upstreamError turns an error of the servers into an answer.
 func (c *call) upstreamError(err error) *Error {
 	switch {
 	case c.ctx().Err() != nil:
@@ -20,16 +19,18 @@ func (c *call) upstreamError(err error) *Error {
 	case errors.Is(err, servers.ErrUnknownTool):
 		return c.unknownTool()
 	case errors.Is(err, servers.ErrTimeout):
-		return c.tooSlow()
+		return errTooSlow()
 	case errors.Is(err, servers.ErrResultTooLarge):
 		return c.resultTooLarge()
 	case errors.Is(err, servers.ErrArgumentsTooLarge):
 		return tooLarge("the arguments", c.bridge.options.Limits.ArgumentBytes)
 	}
-	return c.serverFailed(err)
+	return serverFailed(c.access.grant.Vault, err)
 }
 
-func (c *call) serverFailed(err error) *Error {
+// serverFailed tells of a server that did not do what it should. What the server
+// itself said about it is foreign text and passes the vault as its result would.
+func serverFailed(v *pii.Vault, err error) *Error {
 	message, hint, from := err.Error(), "try again; if it stays, ask the operator to look at the server", originScript
 	var known *servers.Error
 	if errors.As(err, &known) {
@@ -41,11 +42,11 @@ func (c *call) serverFailed(err error) *Error {
 			hint = known.Hint
 		}
 	}
-	return refusal(c.access.grant.Vault, from, Error{http.StatusBadGateway, "upstream_failed", message, hint})
+	return refusal(v, from, Error{http.StatusBadGateway, "upstream_failed", message, hint})
 }
 
-func (c *call) tooSlow() *Error {
-	return c.refuse(Error{http.StatusGatewayTimeout, "upstream_timeout", "the tool " + brief(c.name) + " did not answer in time", "ask for less at once; the tool may have done its work all the same"})
+func errTooSlow() *Error {
+	return &Error{http.StatusGatewayTimeout, "upstream_timeout", "the tool's server did not answer in time", "ask for less at once; the tool may have done its work all the same"}
 }
 
 func (c *call) resultTooLarge() *Error {
