@@ -19,7 +19,7 @@ import (
 
 // openSystem wires the whole program as its commands do, with real sandboxes and
 // the sample shop.
-func openSystem(t *testing.T, change ...func(*Config)) *client {
+func openSystem(t testing.TB, change ...func(*Config)) *client {
 	t.Helper()
 	c := &Config{
 		Host: "127.0.0.1", Port: 3000, DataDir: t.TempDir(), Catalog: "../../catalog.json", Auth: "none",
@@ -44,7 +44,7 @@ type taskAnswer struct {
 	Artifacts                          []artifact
 }
 
-func (c *client) task(t *testing.T, user, text string) taskAnswer {
+func (c *client) task(t testing.TB, user, text string) taskAnswer {
 	t.Helper()
 	var answer taskAnswer
 	if err := c.do(t.Context(), "/task", map[string]any{"userId": user, "task": text}, &answer); err != nil {
@@ -53,7 +53,7 @@ func (c *client) task(t *testing.T, user, text string) taskAnswer {
 	return answer
 }
 
-func (c *client) execute(t *testing.T, user, code string, detokenize bool) executed {
+func (c *client) execute(t testing.TB, user, code string, detokenize bool) executed {
 	t.Helper()
 	var out executed
 	body := map[string]any{"userId": user, "language": "javascript", "code": code, "detokenize": detokenize}
