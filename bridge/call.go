@@ -27,6 +27,7 @@ type call struct {
 	released  []pii.Type   // that the tool is given
 	origins   []pii.Origin // where they came from
 	observed  bool         // that it began
+	raw       pii.Raw      // what the tool answered
 }
 
 // call answers POST /v1/tools/{name}/call.
@@ -47,7 +48,16 @@ func (r *request) call(name string) answer {
 	if e != nil {
 		return failure(e)
 	}
-	return answer{http.StatusOK, result.String()}
+	return answer{http.StatusOK, c.forScript(result)}
+}
+
+// forScript is the result as the script gets it: with tokens, or, where the
+// operator lets scripts see values, as the tool gave it.
+func (c *call) forScript(result pii.Tokenized) string {
+	if c.access.grant.Vault.Mode() == pii.Open {
+		return inClear(c.raw)
+	}
+	return result.String()
 }
 
 // run takes the call through all steps, in the order that package bridge promises.
@@ -74,6 +84,7 @@ func (c *call) run() (result pii.Tokenized, toolFailed bool, e *Error) {
 	if e != nil {
 		return result, false, e
 	}
+	c.raw = raw.JSON
 	result, e = c.tokenizeResult(raw.JSON)
 	return result, raw.IsError, e
 }
@@ -218,7 +229,7 @@ func (c *call) tokenizeResult(raw pii.Raw) (pii.Tokenized, *Error) {
 	if err != nil {
 		return pii.Tokenized{}, c.vaultError("tokenize a result", err)
 	}
-	if text := result.String(); !json.Valid([]byte(text)) || !isObject(text) {
+	if text := c.forScript(result); !json.Valid([]byte(text)) || !isObject(text) {
 		return pii.Tokenized{}, c.refuse(Error{http.StatusBadGateway, "bad_result", "server " + brief(c.tool.Server) + " did not answer with a tool result", "try again; if it stays, the server is faulty"})
 	}
 	return result, nil

@@ -167,6 +167,10 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	limits := s.opts.Limits.Execution
 	limits.Wall = x.wall
 	clock := sandbox.NewClock(x.wall)
+	source, err := bridge.ScriptSource(session.vault, x.code)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
 	access, err := s.opts.Bridge.Grant(bridge.Grant{
 		User: session.user, Session: session.id, Task: x.task, Execution: id,
 		Vault: session.vault, Scope: bridge.ScopeAll, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
@@ -178,7 +182,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	defer access.Revoke()
 	live := newLiveOutput(session.vault, id, x)
 	result, err := box.Run(ctx, sandbox.Execution{
-		ID: id, Language: x.language, Code: x.code, Bridge: s.opts.Bridge.Handler(session.id),
+		ID: id, Language: x.language, Code: source, Bridge: s.opts.Bridge.Handler(session.id),
 		Token: sandbox.Secret(access.Token()), Files: session.files, Limits: limits, Clock: clock, Output: live.write,
 	})
 	live.close()

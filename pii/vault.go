@@ -163,6 +163,9 @@ func (v *Vault) LastUsed() time.Time { return time.Unix(0, v.used.Load()) }
 
 func (v *Vault) touch() { v.used.Store(time.Now().UnixNano()) }
 
+// Mode says what the session's scripts see.
+func (v *Vault) Mode() Mode { return v.mode }
+
 // Erase forgets every value. Whatever is asked of the vault later fails with
 // ErrErased.
 func (v *Vault) Erase() {
