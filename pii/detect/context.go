@@ -151,6 +151,9 @@ func (s *scanner) wordsBefore(from, pos int) (c context) {
 // before '=' or ':' is a key: no other word counts then.
 func (s *scanner) takeWord(c *context, start, end, pos, words int) bool {
 	m := s.labels.of(s.b[start:end])
+	if m == 0 && caseTurns(s.b[start:end]) > 0 {
+		m, _ = s.labels.ofKey(s.b[start:end]) // passportNumber
+	}
 	if words == 1 {
 		c.key = endsKey(s.b[end:pos])
 		c.veto = c.key && m&vetoes != 0

@@ -3,7 +3,8 @@ package detect
 import "crypto/sha256"
 
 // cryptoAddress finds addresses of cryptocurrencies. Those of Bitcoin carry a
-// checksum, Base58Check or Bech32 (BIP 173 and 350); Ethereum's need a label.
+// checksum, Base58Check or Bech32 (BIP 173 and 350); Ethereum's have a form
+// that little else has: 0x and 40 hexadecimal digits.
 func (s *scanner) cryptoAddress(start, end int, classes byte) int {
 	if !s.on.has(crypto) {
 		return 0
@@ -14,7 +15,7 @@ func (s *scanner) cryptoAddress(start, end int, classes byte) int {
 	case n >= 26 && n <= 35 && (w[0] == '1' || w[0] == '3') && base58Check(w):
 	case n >= 14 && n <= 74 && w[0]|0x20 == 'b' && w[1]|0x20 == 'c' && w[2] == '1' && bech32(w):
 	case n == 42 && w[0] == '0' && w[1]|0x20 == 'x' && hexEnd(w, 2) == n:
-		if ctx := s.contextOf(start); !ctx.has(lWallet|lAddress) || ctx.veto {
+		if ctx := s.contextOf(start); ctx.veto || ctx.has(lTrace) && !ctx.has(lWallet) {
 			return 0
 		}
 	default:

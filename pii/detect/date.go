@@ -27,7 +27,7 @@ func (s *scanner) born(start, end int) {
 	if start == 0 || s.b[start-1] == '\n' || !s.on.has(birth) {
 		return
 	}
-	if k := s.keyColon; s.b[start-1] == '"' && k > 0 && start-k < 4 && !s.labels.mayEnd(s.b, k-1) {
+	if k := s.keyColon; s.b[start-1] == '"' && k > 0 && start-k < 4 && s.b[k-1] == '"' && s.byteAt(k-2) != '\\' && !s.labels.mayEnd(s.b, k-1) {
 		return // most dates are under other keys
 	}
 	if s.contextOf(start).has(lBirth) && !s.tail(start) {

@@ -34,7 +34,10 @@ func (s *scanner) colon(i int) int {
 				return e
 			}
 		}
-		s.label(i)
+		s.label(i, i)
+		return i + 1
+	case p == '*':
+		s.boldLabel(i)
 		return i + 1
 	}
 	return i + 1 + s.leadingColons(i)
@@ -79,9 +82,20 @@ func (s *scanner) leadingColons(i int) int {
 // equals handles a '=' at i.
 func (s *scanner) equals(i int) int {
 	if i > 0 && isLetter(s.b[i-1]) && i+1 < len(s.b) {
-		s.label(i)
+		s.label(i, i)
 	}
 	return i + 1
+}
+
+// boldLabel handles the ':' at i of **Name**: as Markdown has it.
+func (s *scanner) boldLabel(i int) {
+	end := i
+	for end > s.floor && i-end < 3 && s.b[end-1] == '*' {
+		end--
+	}
+	if end > 0 && isLetter(s.b[end-1]) {
+		s.label(end, i)
+	}
 }
 
 // eagerKey gives the meaning of the key whose closing quote is at q, if its last
@@ -146,13 +160,14 @@ func (s *scanner) keyedValue(start, end int, all, last label) {
 	}
 }
 
-// label handles the ':' or '=' at i after a word of prose or of a log line.
-func (s *scanner) label(i int) {
-	if i < s.barrier || !s.labels.mayEnd(s.b, i) {
+// label handles the ':' or '=' at i after a word of prose or of a log line, which
+// stops at stop.
+func (s *scanner) label(stop, i int) {
+	if stop < s.barrier || !s.labels.mayEnd(s.b, stop) {
 		return
 	}
-	from := s.labelStart(i)
-	all, last := s.labels.ofKey(s.b[from:i])
+	from := s.labelStart(stop)
+	all, last := s.labels.ofKey(s.b[from:stop])
 	if all&eagerLabels == 0 {
 		return
 	}
@@ -194,7 +209,7 @@ func (s *scanner) labelStart(i int) int {
 		if c == '\\' && isEscapeLetter(b[j]) {
 			return j + 1
 		}
-		if words++; c != ' ' || words == maxPhrase || b[i] == '=' {
+		if words++; c != ' ' || words == maxPhrase || i < len(b) && b[i] == '=' {
 			return j
 		}
 	}
@@ -206,7 +221,7 @@ func (s *scanner) labelStart(i int) int {
 func (s *scanner) labelValue(i int) (start, end int) {
 	b := s.b
 	start = i + 1
-	for start < len(b) && (b[start] == ' ' || b[start] == '\t') && start-i < 4 {
+	for start < len(b) && (b[start] == ' ' || b[start] == '\t' || b[start] == '*') && start-i < 6 {
 		start++
 	}
 	limit := min(len(b), start+maxField)
@@ -219,7 +234,7 @@ func (s *scanner) labelValue(i int) (start, end int) {
 	for end = start; end < limit && !fieldEnd[b[end]] && (b[i] != '=' || b[end] != ' '); {
 		end++
 	}
-	for end > start && b[end-1] == ' ' {
+	for end > start && (b[end-1] == ' ' || b[end-1] == '*') {
 		end--
 	}
 	return start, end

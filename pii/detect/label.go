@@ -73,7 +73,7 @@ var labelWords = []struct {
 	{lMBI, "mbi medicare"},
 	{lSIN, "sin sins"},
 	{lNHS, "nhs"},
-	{lNINO, "nino ninos insurance"},
+	{lNINO, "nino ninos ni insurance"},
 	{lPassport, "passport passports passeport reisepass pasaporte passaporto passportnumber paspoort"},
 	{lLicense, "license licence licenses licences licensenumber dln permit fuhrerschein"},
 	{lDriver, "driver drivers driving dl dln driverlicense driverslicense"},

@@ -51,7 +51,11 @@ func (s *scanner) checkedNumber(start, end, n, groups int) int {
 			}
 		}
 		if validSIN(d) && layout(c, groups, 3, 3, 3) {
-			return s.checked(sin, lSIN, start, end, d, groups)
+			words := lSIN
+			if s.contextOf(start).has(lNINO) {
+				words |= lSSN // social insurance number
+			}
+			return s.checked(sin, words, start, end, d, groups)
 		}
 	}
 	return 0

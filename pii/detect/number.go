@@ -44,7 +44,7 @@ func (s *scanner) digits(start, end int) int {
 		if e := s.isoDate(start); e > 0 {
 			return e
 		}
-	case next == '.' && n <= 3:
+	case next == '.' && n <= 3 && s.byteAt(start-1) != '+':
 		if e := s.ipv4(start); e > 0 {
 			return e
 		}

@@ -119,7 +119,7 @@ func (sh *shape) word(w []byte) {
 	if class[w[0]]&lower != 0 && !particles().has(name) || len(name) > 3 && allUpper(name) && bytes.IndexByte(name, '.') >= 0 {
 		sh.capital = false
 	}
-	if len(name) > 1 && common().has(name) {
+	if len(name) > 1 && common().has(name) && !(class[w[0]]&lower != 0 && particles().has(name)) {
 		sh.common = true
 	}
 	if sh.words == 1 && given().has(name) {

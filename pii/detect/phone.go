@@ -85,11 +85,13 @@ func (s *scanner) nanp() int {
 	if !c.lens(i, 3, 3, 4) || c.sep[i+1] == '/' || !phoneSeps(c.sep[i+1], c.sep[i+2]) {
 		return 0
 	}
-	start, paren := c.start[0], i == 0 && s.byteAt(c.start[0]-1) == '('
-	if paren {
-		start--
+	start := c.start[0]
+	if i == 0 && c.sep[1] == ')' {
+		if start--; s.byteAt(start) != '(' {
+			return 0
+		}
 	}
-	if !s.starts(start, c.sep[i+2]) || paren && c.sep[1] != ')' || !c.endsLoosely(i+3) {
+	if !s.starts(start, c.sep[i+2]) || !c.endsLoosely(i+3) {
 		return 0
 	}
 	area, exchange := s.b[c.start[i]], s.b[c.start[i+1]]

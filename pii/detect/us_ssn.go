@@ -38,6 +38,9 @@ func (s *scanner) ssn(start, end int, formatted bool) int {
 		}
 		id, word = itin, lTax|lSSN
 	}
+	if !formatted && validSIN(d) && s.contextOf(start).has(lNINO) {
+		return s.addIf(sin, start, end, true) // social insurance: Canada's
+	}
 	if !s.on.has(id) || !formatted && !s.contextOf(start).has(word) && !(id == itin && s.alone(start, end)) {
 		return 0
 	}
