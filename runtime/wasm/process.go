@@ -48,7 +48,10 @@ func (s *spawner) startProcess(ctx context.Context, o Options) (*process, error)
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("start a sandbox worker: %w%s", err, p.lastWords())
+		if words := p.lastWords(); words != "" && report.Error == "" {
+			err = fmt.Errorf("%w; it said: %s", err, words)
+		}
+		return nil, fmt.Errorf("start a sandbox worker: %w", err)
 	}
 	p.locks = report.Locks
 	return p, nil
@@ -140,12 +143,11 @@ func (p *process) ready(ctx context.Context) error {
 	return err
 }
 
-// lastWords is what the process wrote to its standard error, for a message.
+// lastWords is the first line that the process wrote to its standard error: the
+// reason, if it crashed.
 func (p *process) lastWords() string {
-	if s := strings.TrimSpace(p.stderr.String()); s != "" {
-		return "; it said: " + s
-	}
-	return ""
+	line, _, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "\n")
+	return line
 }
 
 // ranOutOfMemory reports whether the dead process ended because the system or its

@@ -22,6 +22,8 @@ const (
 	maxPending = 1000
 	// maxTimers bounds its timers.
 	maxTimers = 10_000
+	// perGuest is what an interpreter leaves for the garbage collector (measured).
+	perGuest = 256 << 10
 )
 
 // guest is one interpreter with what its execution needs.
@@ -89,6 +91,7 @@ func (w *worker) newGuest(ctx context.Context) (*guest, error) {
 		pending: map[uint32]quickjs.Promise{}, rejections: map[uint32]quickjs.Value{},
 	}
 	g.out = newOutput(w.conn)
+	w.garbage.Add(perGuest)
 	o := quickjs.Options{
 		MemoryBytes: spareMemory, StackBytes: stackBytes, Location: w.location,
 		Functions: g.functions(), Loader: modules{g}, Rejected: g.rejected,
