@@ -12,6 +12,9 @@
 // then the process with its resource limits, Landlock and seccomp where the
 // system has them, and behind all that SIGKILL. Backend.Locks reports which.
 //
+// An interpreter computes on one core and starts nothing, which is how it keeps to
+// Limits.Processes; of Limits.CPUQuota it cannot do less than one whole core.
+//
 // The program that uses this package must dispatch Options.Worker to WorkerMain.
 package wasm
 
@@ -34,7 +37,8 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	// Worker is the command, with arguments, that ends up in WorkerMain.
+	// Worker is the command, with arguments, that ends up in WorkerMain. It runs in
+	// the root folder, so its path is absolute or looked up in PATH.
 	Worker []string
 	// Prelude is the JavaScript that is evaluated in every interpreter before a
 	// script: helpers.JavaScript().
