@@ -154,7 +154,7 @@ func (s *scanner) keyedValue(start, end int, all, last label) {
 			s.add(start, end, person)
 		}
 	case all&(lAddress|lStreet) != 0:
-		s.addressValue(start, end, all)
+		s.addressValue(start, end, all, false)
 	case all&lBirth != 0:
 		s.writtenDate(start, end)
 	}
@@ -189,7 +189,7 @@ func (s *scanner) label(stop, i int) {
 			s.add(start, end, person)
 		}
 	case last&(lAddress|lStreet) != 0:
-		s.addressValue(start, end, all)
+		s.addressValue(start, end, all, !quoted)
 	case all&lBirth != 0:
 		s.writtenDate(start, end)
 	}

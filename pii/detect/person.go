@@ -125,11 +125,14 @@ func (sh *shape) word(w []byte) {
 	if sh.words == 1 && given().has(name) {
 		sh.given = true
 	}
-	// Identifiers are no names: fooBar, README.md, node-fetch.
-	if i := bytes.IndexByte(name, '.'); i > 1 || caseTurns(name) > 1 {
+	// Identifiers are no names: fooBar, README.md, LiveObject.
+	if i := bytes.IndexByte(name, '.'); i > 1 || caseTurns(name) > 1 || caseTurns(name[:min(len(name), maxPrefix)]) < caseTurns(name) {
 		sh.capital = false
 	}
 }
+
+// maxPrefix is where the second capital of a name may stand: McDonald, MacLeod.
+const maxPrefix = 4
 
 func allUpper(w []byte) bool { return classesOf(w)&lower == 0 }
 
