@@ -58,6 +58,7 @@ func (c *Config) examine(ctx context.Context, s *system) []finding {
 		}
 		findings = append(findings, f)
 	}
+	findings = append(findings, examineLocks(ctx, s)...)
 	findings = append(findings, examineServers(ctx, s)...)
 	if _, err := exec.LookPath("docker"); err != nil {
 		findings = append(findings, finding{"docker", true, "not found: scripts run in the embedded sandbox, JavaScript only"})
@@ -74,6 +75,20 @@ func (c *Config) examineModel() finding {
 		return finding{"model", true, "none: tasks are answered by skills; set ANTHROPIC_API_KEY, OPENAI_API_KEY or LLM_BASE_URL for a model"}
 	}
 	return finding{"model", true, m.String()}
+}
+
+// examineLocks tells what holds the embedded sandbox's worker beside the engine's
+// own walls. A lock that the system does not have is no failure.
+func examineLocks(ctx context.Context, s *system) []finding {
+	locks, err := s.wasm.Locks(ctx)
+	if err != nil {
+		return []finding{{"locks of the worker", false, err.Error()}}
+	}
+	var findings []finding
+	for _, name := range slices.Sorted(maps.Keys(locks)) {
+		findings = append(findings, finding{"worker " + name, true, locks[name]})
+	}
+	return findings
 }
 
 // examineServers starts each enabled server by asking it for its tools.

@@ -43,7 +43,7 @@ type system struct {
 	api     *api.Server
 	service *orchestrator.Service
 	manager *servers.Manager
-	catalog *servers.Catalog
+	wasm    *wasm.Backend
 	closers []func() error // in the order to close in
 }
 
@@ -97,11 +97,12 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 	return s, err
 }
 
-func (c *Config) openServers(s *system, log *zap.Logger) (err error) {
-	if s.catalog, err = servers.LoadCatalog(c.Catalog, os.LookupEnv); err != nil {
+func (c *Config) openServers(s *system, log *zap.Logger) error {
+	catalog, err := servers.LoadCatalog(c.Catalog, os.LookupEnv)
+	if err != nil {
 		return usageError{err}
 	}
-	for _, warning := range s.catalog.Warnings() {
+	for _, warning := range catalog.Warnings() {
 		log.Warn(warning)
 	}
 	databases := filepath.Join(c.DataDir, "databases")
@@ -113,7 +114,7 @@ func (c *Config) openServers(s *system, log *zap.Logger) (err error) {
 		return fmt.Errorf("set up the built-in database server: %w", err)
 	}
 	s.manager, err = servers.New(servers.Options{
-		Catalog: s.catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
+		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
 		CacheDir: filepath.Join(c.DataDir, "cache"),
 	})
 	if err != nil {
@@ -154,6 +155,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	if err != nil {
 		return fmt.Errorf("set up the wasm sandbox: %w", err)
 	}
+	s.wasm = embedded
 	s.closers = append([]func() error{embedded.Close}, s.closers...)
 	store, err := skills.New(skills.Options{
 		Library: skills.Library(), SharedDir: filepath.Join(c.DataDir, "skills", "shared"), UsersDir: filepath.Join(c.DataDir, "skills", "users"),
