@@ -1,0 +1,232 @@
+"""The supervisor: takes executions from the host, one at a time, and runs them."""
+
+import json
+import os
+import selectors
+
+from . import frames, guard, interpreters, scratch
+from .execution import Execution
+from .frames import Host
+from .processes import Processes, wait_ended
+
+TICK = 0.02  # how often memory is looked at while a script runs
+FOLDER = os.environ.get("AIRLOCK_FOLDER", "/workspace")
+
+
+class Supervisor:
+    """All that runs in the container, and the loop over it."""
+
+    def __init__(self, host):
+        self.host, self.processes = host, Processes()
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(host.source, selectors.EVENT_READ, ("host", None))
+        self.plain = self.loaded = self.node = None
+        self.loads = True
+        self.execution = None
+        self.code = []
+        self.folders = scratch.writable() if os.getpid() == 1 else []
+
+    def run(self):
+        """Serves until the host is gone."""
+        scratch.furnish()
+        self.plain = interpreters.ForkServer(self.processes, preload=False)
+        self.node = interpreters.start_node(self.processes)
+        languages = ["python", "bash"] + (["javascript", "typescript"] if self.node else [])
+        self.host.send_json(frames.HELLO, {"version": frames.VERSION, "languages": languages})
+        while self._step():
+            pass
+
+    def _step(self):
+        timeout = TICK if self.execution else None
+        if not self.execution and self.loads and self.loaded is None:
+            timeout = 0.05  # the host first: a first script must not wait for libraries
+        events = self.selector.select(timeout)
+        for key, _ in events:
+            kind, what = key.data
+            if kind == "host":
+                if not self._host():
+                    return False
+            elif kind == "loaded":
+                self._loaded()
+            elif self.execution and not self.execution.over:
+                self._execution(kind, what, key.fileobj)
+        if self.execution:
+            self.execution.check_memory()
+            if self.execution.over:
+                self._finish()
+        elif not events and self.loads and self.loaded is None:
+            self._load()
+        return True
+
+    def _host(self):
+        received = self.host.receive()
+        if received is None:
+            return False
+        for kind, payload in received:
+            if kind == frames.CODE:
+                self.code.append(payload)
+            elif kind == frames.RUN:
+                self._begin(json.loads(payload))
+            elif kind == frames.CANCEL:
+                self._cancel(json.loads(payload))
+            elif kind == frames.PING:
+                self.host.send(frames.PONG)
+        return True
+
+    def _cancel(self, order):
+        if self.execution and self.execution.job["id"] == order["id"]:
+            self.execution.end("cancelled")
+
+    # Beginning
+
+    def _begin(self, job):
+        job["code"] = b"".join(self.code).decode(errors="replace") + (job.get("code") or "")
+        self.code = []
+        job["name"] = job.get("name") or "script"
+        job["folder"] = FOLDER
+        started, server = self._interpreter(job)
+        if started is None:
+            message = f"there is no interpreter for {job['language']}"
+            self.host.send_json(frames.DONE, {
+                "id": job["id"], "nonce": job["nonce"], "reason": "killed", "leftovers": True,
+                "error": {"name": "Killed", "message": message}, "droppedOut": 0, "droppedErr": 0,
+            })  # fmt: skip
+            return
+        self.execution = Execution(self.host, job, started, server)
+        self.host.send_json(frames.STARTED, {"id": job["id"]})
+        self._watch()
+        if job["language"] != "bash" and not interpreters.hand_over(started, job):
+            self.execution.end("killed", {"name": "Killed", "message": "the interpreter ended before the script began"})
+
+    def _interpreter(self, job):
+        if job["language"] == "bash":
+            return interpreters.start_bash(self.processes, job["code"], job["name"]), None
+        if job["language"] == "python":
+            return self._python()
+        node, self.node = self.node, None
+        return node or interpreters.start_node(self.processes), None
+
+    def _python(self):
+        for server in (self.loaded, self.plain):
+            if server is not None and server.ready and (started := server.start()):
+                self.processes.watch_group(started.pid)
+                return started, server
+        return None, None
+
+    def _watch(self):
+        started = self.execution.started
+        for stream in self.execution.streams:
+            self.selector.register(stream.fd, selectors.EVENT_READ, ("output", stream))
+        self.selector.register(started.control, selectors.EVENT_READ, ("control", None))
+        self.selector.register(started.pidfd, selectors.EVENT_READ, ("ended", None))
+
+    # Running
+
+    def _execution(self, kind, what, fileobj):
+        if kind == "output":
+            self.execution.read_output(what)
+            more = what.open
+        elif kind == "control":
+            more = self.execution.read_control()
+        else:
+            self._ended()
+            more = False
+        if not more:
+            self.selector.unregister(fileobj)
+
+    def _ended(self):
+        """The interpreter has ended; what it said before may still be unread."""
+        execution = self.execution
+        if execution.language != "bash":
+            while not execution.over and execution.read_control() and _readable(execution.started.control):
+                pass
+        execution.drain()
+        execution.interpreter_ended(self._status())
+
+    def _status(self):
+        """How the interpreter ended; fork servers know it of those they made."""
+        execution = self.execution
+        pid, server = execution.started.pid, execution.server
+        if server is None:
+            return self.processes.status(pid)
+        status = server.status(pid)
+        if status is None:  # the server was killed or stopped: its children become ours
+            self._forget(server)
+            status = self.processes.status(pid)
+        return status
+
+    # Ending
+
+    def _finish(self):
+        execution, started = self.execution, self.execution.started
+        execution.stop()
+        gone = wait_ended(started.pidfd, 2.0)
+        if gone and execution.server is not None:
+            self._status()
+        clean = self.processes.sweep(self._warm()) and gone
+        execution.drain()
+        for fd in (started.out, started.err, started.control, started.pidfd):
+            try:
+                self.selector.unregister(fd)
+            except KeyError:
+                pass
+        clean = scratch.empty(self.folders) and clean
+        scratch.furnish()
+        started.close()
+        self.execution = None
+        execution.report(not clean)
+        self._prepare()
+
+    def _warm(self):
+        """The processes that outlive executions."""
+        return {one.pid for one in (self.plain, self.loaded, self.node) if one is not None}
+
+    def _prepare(self):
+        """Makes what the next execution needs, and replaces what this one spoilt."""
+        self.processes.reap()
+        for server in (self.plain, self.loaded):
+            if server is not None and not server.healthy():
+                self._forget(server)
+        if self.plain is None:
+            self.plain = interpreters.ForkServer(self.processes, preload=False)
+        if self.node is not None and not interpreters.is_waiting(self.node):
+            interpreters.discard(self.processes, self.node)
+            self.node = None
+        if self.node is None:
+            self.node = interpreters.start_node(self.processes)
+
+    def _load(self):
+        self.loaded = interpreters.ForkServer(self.processes, preload=True)
+        self.selector.register(self.loaded, selectors.EVENT_READ, ("loaded", None))
+
+    def _loaded(self):
+        self.selector.unregister(self.loaded)
+        if not self.loaded.loaded():
+            self._forget(self.loaded)
+
+    def _forget(self, server):
+        try:
+            self.selector.unregister(server)
+        except (KeyError, ValueError):
+            pass
+        server.close()
+        if server is self.plain:
+            self.plain = None
+        else:
+            self.loaded = None
+
+
+def _readable(connection):
+    with selectors.PollSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def main():
+    """Takes the host's descriptors away from 0 and 1, and serves."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    guard.hide()
+    Supervisor(Host(source, sink)).run()
