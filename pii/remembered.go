@@ -98,7 +98,7 @@ func (v *Vault) memorable(spans []detect.Span, text string) remembered {
 	var here remembered
 	for _, s := range spans {
 		value := text[s.Start:s.End]
-		if s.Kind == detect.Text && v.texts[value] == nil && isMemorable(s.Type, value) {
+		if v.texts[value] == nil && isMemorable(s.Type, value) {
 			if here.types == nil {
 				here.types = map[string]Type{}
 			}
