@@ -47,7 +47,7 @@ type Outcome struct {
 	Nonce  string `json:"nonce"`
 	Reason string `json:"reason"`
 	// Value is the JSON of the result, unless it came in parts before.
-	Value      json.RawMessage `json:"value"`
+	Value      json.RawMessage `json:"value,omitempty"`
 	Error      *Error          `json:"error"`
 	DroppedOut int64           `json:"droppedOut"`
 	DroppedErr int64           `json:"droppedErr"`
