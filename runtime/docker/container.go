@@ -38,15 +38,10 @@ type container struct {
 	failed error           // why the stream ended; to be read after gone
 	quit   chan struct{}   // closed by hangUp: nobody reads frames any more
 	hungUp sync.Once
-	killed sync.Once
 }
 
 // make makes a container and waits until its supervisor is ready.
 func (b *Backend) make(ctx context.Context, folders folders) (*container, error) {
-	image, err := b.engine.find(ctx)
-	if err != nil {
-		return nil, err
-	}
 	g, err := newGateway(b.instance, b.log)
 	if err != nil {
 		return nil, err
@@ -55,7 +50,10 @@ func (b *Backend) make(ctx context.Context, folders folders) (*container, error)
 		engine: b.engine, folders: folders, limits: b.o.Limits, gateway: g, said: &tail{},
 		frames: make(chan wire.Frame), gone: make(chan struct{}), quit: make(chan struct{}),
 	}
-	if err := c.begin(ctx, b, image); err != nil {
+	if err := c.begin(ctx, b, b.image.Load().(string)); err != nil {
+		if errors.Is(err, errNoImage) {
+			b.verified.Store(false) // there may be another one of that name
+		}
 		return nil, errors.Join(err, b.dispose(c))
 	}
 	return c, nil
@@ -154,17 +152,13 @@ func (c *container) hangUp() {
 	})
 }
 
-// kill ends all that runs in the container and returns when it has ended, or
-// when the engine does not answer.
+// kill ends all that runs in the container and returns when it has ended; its
+// error means that this is not known.
 func (c *container) kill() error {
-	var err error
-	c.killed.Do(func() {
-		c.hangUp()
-		ctx, cancel := context.WithTimeout(context.Background(), endTime)
-		defer cancel()
-		err = c.engine.kill(ctx, c.id)
-	})
-	return err
+	c.hangUp()
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	return c.engine.kill(ctx, c.id)
 }
 
 // dispose ends a container and removes what there is of it. A container that

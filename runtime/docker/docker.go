@@ -94,6 +94,7 @@ type Backend struct {
 
 	verifying chan struct{} // holds one while the self-test runs
 	verified  atomic.Bool
+	image     atomic.Value // the id of the image that was tested: what it is called may change
 
 	tasks  sync.WaitGroup     // the keeper, readers of containers, and containers being ended
 	cancel context.CancelFunc // ends the keeper

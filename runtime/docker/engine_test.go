@@ -46,6 +46,9 @@ var missing = sync.OnceValue(func() string {
 })
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == victimArgument {
+		os.Exit(beVictim(os.Args[2], os.Args[3]))
+	}
 	if why := missing(); why != "" {
 		fmt.Fprintln(os.Stderr, "skipping the tests of the docker sandbox:", why)
 	}
@@ -105,6 +108,7 @@ func needStandin(t testing.TB) {
 		}
 		api := must(client.New())(t)
 		defer api.Close()
+		old, _ := api.ImageInspect(t.Context(), standinImage)
 		answer, err := api.ImageImport(t.Context(), client.ImageImportSource{Source: standinTar(t, program), SourceName: "-"}, standinImage,
 			client.ImageImportOptions{Changes: []string{`ENTRYPOINT ["/standin"]`}})
 		if err != nil {
@@ -113,6 +117,9 @@ func needStandin(t testing.TB) {
 		defer answer.Close()
 		if _, err := io.Copy(io.Discard, answer); err != nil {
 			t.Fatalf("import the stand-in: %v", err)
+		}
+		if old.ID != "" {
+			_, _ = api.ImageRemove(t.Context(), old.ID, client.ImageRemoveOptions{}) // if nobody else uses it
 		}
 	})
 }

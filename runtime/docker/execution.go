@@ -72,7 +72,9 @@ func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 	end()
 	e.healthy = err == nil && !outcome.Leftovers && e.container.alive()
 	if err != nil {
-		e.bury(err)
+		if failed := e.bury(err); failed != nil {
+			return sandbox.Result{}, fmt.Errorf("the engine was lost while the script ran, and so was its outcome: %w", failed)
+		}
 	}
 	if !e.started && err != nil && stopped == nil {
 		return sandbox.Result{}, fmt.Errorf("%w: %w", errNotBegun, err)
@@ -83,14 +85,13 @@ func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 	return result, nil
 }
 
-// bury makes sure that nothing runs in a container that ended out of order.
-func (e *execution) bury(err error) {
-	if failed := e.container.kill(); failed != nil {
-		e.backend.log.Warn("cannot kill a container", zap.Error(failed))
-	}
+// bury makes sure that nothing runs in a container that ended out of order; its
+// error means that this is not known.
+func (e *execution) bury(err error) error {
 	if errors.Is(err, wire.ErrProtocol) {
 		e.backend.log.Warn("a sandbox's supervisor failed", zap.Error(err), zap.String("said", e.container.lastWords()))
 	}
+	return e.container.kill()
 }
 
 // settle looks at the folders once more, when nothing writes to them, and brings

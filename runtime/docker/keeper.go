@@ -160,6 +160,11 @@ func (b *Backend) verify(ctx context.Context) error {
 	if b.verified.Load() {
 		return nil
 	}
+	image, err := b.engine.find(ctx)
+	if err != nil {
+		return err
+	}
+	b.image.Store(image)
 	if err := b.testIsolation(ctx); err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -38,6 +40,12 @@ func (b *Backend) testIsolation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	shared, err := b.instance.folder()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(shared)
+	folders = append(folders, sandbox.Mount{Guest: "/workspace", Host: shared})
 	c, err := b.pool.make(ctx, folders)
 	if err != nil {
 		return err
@@ -60,11 +68,14 @@ func (b *Backend) testIsolation(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("test the sandbox's isolation: %w", err)
 	}
-	return e.judge(result, called.Load())
+	_, err = os.Stat(filepath.Join(shared, "airlock-probe"))
+	return e.judge(result, map[string]bool{
+		"calls do not arrive through the socket's folder": called.Load(), "files do not arrive in the host's folder": err == nil,
+	})
 }
 
 // judge reads the test's own text, which comes from our script, not from a user's.
-func (e *execution) judge(r sandbox.Result, called bool) error {
+func (e *execution) judge(r sandbox.Result, required map[string]bool) error {
 	if r.Reason != sandbox.ReasonOK {
 		return fmt.Errorf("%w: its test ended with %q%s; run make sandbox-image", errNotIsolated, r.Reason, e.complaint)
 	}
@@ -72,8 +83,10 @@ func (e *execution) judge(r sandbox.Result, called bool) error {
 	if err := json.Unmarshal(e.value, &f); err != nil || f.Probes < leastProbes {
 		return fmt.Errorf("%w: its test did not run to the end; run make sandbox-image", errNotIsolated)
 	}
-	if !called {
-		f.Found = append(f.Found, "calls do not arrive through the socket's folder")
+	for complaint, holds := range required {
+		if !holds {
+			f.Found = append(f.Found, complaint)
+		}
 	}
 	if len(f.Found) > 0 {
 		return fmt.Errorf("%w: %s", errNotIsolated, clean(strings.Join(f.Found, "; "), 2000))
