@@ -35,6 +35,10 @@ func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '
 // isWord reports the bytes that words, and the cores of tokens, consist of.
 func isWord(c byte) bool { return class[c] != 0 }
 
+// isLetterOrDigit is isWord without the underscore, which joins names to values in
+// file names and identifiers.
+func isLetterOrDigit(c byte) bool { return class[c]&^under != 0 }
+
 // wordEnd is the end of the word that data[i] belongs to.
 func wordEnd(data []byte, i int) int {
 	for i < len(data) && class[data[i]] != 0 {

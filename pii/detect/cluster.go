@@ -22,7 +22,7 @@ func (c *cluster) parse(b []byte, start int) {
 	var sep byte
 	for at := start; c.n < maxGroups; {
 		end := digitsEnd(b, at)
-		if end < len(b) && class[b[end]] != 0 && !isExtension(b, end) {
+		if end < len(b) && class[b[end]]&^under != 0 && !isExtension(b, end) {
 			c.tail = sep // a word such as 15T12
 			return
 		}

@@ -62,6 +62,12 @@ var settings = map[string]func(v mix.Value, seed uint64) (text, value string){
 		}
 		return "<td>" + v.Text + "</td>", v.Text
 	},
+	"joined": func(v mix.Value, _ uint64) (string, string) {
+		if !v.Alone || v.Type == "EMAIL" || v.Type == "SECRET" {
+			return "", ""
+		}
+		return "see scan_" + v.Text + ".pdf, crm__" + v.Text + "_copy", v.Text
+	},
 	"quoted": func(v mix.Value, _ uint64) (string, string) {
 		if !v.Alone {
 			return "", ""

@@ -17,7 +17,7 @@ const longestIBAN = 34
 // separator, by its country's length and its check digits.
 func (s *scanner) iban(start int) int {
 	b := s.b
-	if isWord(s.byteAt(start - 1)) {
+	if isLetterOrDigit(s.byteAt(start - 1)) {
 		return 0
 	}
 	n := int(ibanLengths[int((b[start]|0x20)-'a')*26+int((b[start+1]|0x20)-'a')])
@@ -50,7 +50,7 @@ func ibanRead(b []byte, i int, d []byte) int {
 		d[n] = b[i]
 		i++
 	}
-	if all&(upper|lower) == upper|lower || i < len(b) && isWord(b[i]) {
+	if all&(upper|lower) == upper|lower || i < len(b) && isLetterOrDigit(b[i]) {
 		return 0
 	}
 	return i

@@ -43,7 +43,7 @@ func ipv4End(b []byte, i int) int {
 			return 0
 		}
 		if part == 3 {
-			if e < len(b) && (isWord(b[e]) || b[e] == '.' && e+1 < len(b) && isDigit(b[e+1])) {
+			if e < len(b) && (isLetterOrDigit(b[e]) || b[e] == '.' && e+1 < len(b) && isDigit(b[e+1])) {
 				return 0
 			}
 			return e
@@ -61,7 +61,7 @@ func (s *scanner) prefixEnd(i, most int) int {
 		return i
 	}
 	e := digitsEnd(s.b, i+1)
-	if e == i+1 || e-i > 4 || isWord(s.byteAt(e)) {
+	if e == i+1 || e-i > 4 || isLetterOrDigit(s.byteAt(e)) {
 		return i
 	}
 	bits := 0
@@ -117,7 +117,7 @@ func (s *scanner) hexColons(start int) int {
 	}
 	end, ok := ipv6End(s.b, start)
 	s.hexRun = end
-	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isWord(s.byteAt(end)) || s.byteAt(end) == '(' {
+	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isLetterOrDigit(s.byteAt(end)) || s.byteAt(end) == '(' {
 		return 0
 	}
 	end = s.prefixEnd(s.zoneEnd(end), 128)
@@ -129,7 +129,7 @@ func (s *scanner) hexColons(start int) int {
 // to it, or after a label such as "IPv6:".
 func (s *scanner) hexBoundary(start int) bool {
 	p := s.byteAt(start - 1)
-	if isWord(p) || p == '.' {
+	if isLetterOrDigit(p) || p == '.' {
 		return false
 	}
 	if p != ':' {

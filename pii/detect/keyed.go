@@ -61,7 +61,7 @@ func (s *scanner) letterGroup(i int) int {
 	for start > s.floor && i-start < 5 && isHex(s.b[start-1]) {
 		start--
 	}
-	if i-start > 4 || isWord(s.byteAt(start-1)) {
+	if i-start > 4 || isLetterOrDigit(s.byteAt(start-1)) {
 		return 0
 	}
 	return s.hexColons(start)

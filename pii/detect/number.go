@@ -104,7 +104,7 @@ func (s *scanner) inDecimal(start, end int) bool {
 // groups handles digits with separators, from the group at start on.
 func (s *scanner) groups(start int) int {
 	s.cl.parse(s.b, start)
-	if c := &s.cl; c.n == 1 && c.len(0) < minBare || c.n == 2 && c.digits(0, 2) < minBare || c.decimal() {
+	if c := &s.cl; c.n == 1 && c.len(0) < minBare || c.n == 2 && c.digits(0, 2) < minBare || c.decimal() && !s.dottedPhone(start) {
 		return c.end[0]
 	}
 	if e := s.date(); e > 0 {
@@ -134,6 +134,11 @@ func (s *scanner) tryGroups() int {
 // decimal reports a number such as 1234.50.
 func (c *cluster) decimal() bool {
 	return c.n == 2 && c.sep[1] == '.' && c.len(0)+c.len(1) < minCardDigits && !c.lens(0, 3, 4)
+}
+
+// dottedPhone reports a phone number such as +65.92347353.
+func (s *scanner) dottedPhone(start int) bool {
+	return s.byteAt(start-1) == '+' && s.contextOf(start).has(lPhone|lCall)
 }
 
 // uuidEnd is the end of a UUID at start, 0 if there is none.

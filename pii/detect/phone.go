@@ -37,7 +37,7 @@ func (s *scanner) phoneGroups() int {
 // how many digits there are.
 func (s *scanner) international(start, code int) int {
 	c := &s.cl
-	if p := s.byteAt(start - 1); isWord(p) || p == '+' || s.b[code] == '0' || tokenBefore(s.b, start) {
+	if p := s.byteAt(start - 1); isWord(p) && p != '_' || p == '+' || s.b[code] == '0' || tokenBefore(s.b, start) {
 		return 0
 	}
 	best, n := 0, c.start[0]-code

@@ -99,6 +99,11 @@ func (s *scanner) dash(i int) int {
 	if i < 2 || i+1 >= len(b) || !isWord(b[i-1]) || i < s.floor {
 		return i + 1
 	}
+	if isHex(b[i-2]) && isHex(b[i-1]) && !isLetterOrDigit(s.byteAt(i-3)) {
+		if e := s.macDashes(i - 2); e > 0 {
+			return e
+		}
+	}
 	start := i
 	for start > s.floor && i-start < 6 && class[b[start-1]] != 0 {
 		start--
@@ -109,11 +114,6 @@ func (s *scanner) dash(i int) int {
 	switch b[i-1] {
 	case 'k', 't', 'b', 'p', 'a', 'r', 's', 'i', 'x', 'X':
 		if e := s.apiKey(start, i); e > 0 {
-			return e
-		}
-	}
-	if i-start == 2 && isHex(b[start]) && isHex(b[start+1]) {
-		if e := s.macDashes(start); e > 0 {
 			return e
 		}
 	}

@@ -4,10 +4,7 @@ package detect
 func (s *scanner) mixed(start, end int, classes byte) int {
 	b, n := s.b, end-start
 	if classes&under != 0 {
-		if n >= minSecret && !isToken(b[start:end]) {
-			return max(end, s.apiKey(start, end))
-		}
-		return end
+		return s.segments(start, end)
 	}
 	if classes&alpha == 0 {
 		if e := s.hexWord(start, n, b, end); e > 0 {
@@ -26,6 +23,37 @@ func (s *scanner) mixed(start, end int, classes byte) int {
 	if n >= 4 {
 		return max(end, s.shortWord(start, end, classes))
 	}
+	return end
+}
+
+// segments handles a word with underscores, such as scan_536: a key, a token, or
+// else words that somebody joined.
+func (s *scanner) segments(start, end int) int {
+	b := s.b
+	if isToken(b[start:end]) {
+		return end
+	}
+	if end-start >= minSecret {
+		if e := s.apiKey(start, end); e > 0 {
+			return e
+		}
+	}
+	for i := start; i < end; {
+		j, classes := i, byte(0)
+		for j < end && b[j] != '_' {
+			classes |= class[b[j]]
+			j++
+		}
+		next := j
+		if s.floor = i; classes == digit {
+			next = s.digits(i, j)
+		} else if classes&digit != 0 {
+			next = s.mixed(i, j, classes)
+		}
+		i = max(j, next) + 1
+		end = max(end, next)
+	}
+	s.floor = max(s.floor, end)
 	return end
 }
 
