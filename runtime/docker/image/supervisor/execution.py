@@ -8,7 +8,6 @@ from . import control, frames, interpreters, memory
 from .control import Malformed
 from .processes import kill
 
-# How long an interpreter that has reported may take to end by itself: none.
 CHUNK = 1 << 16
 
 
@@ -72,7 +71,7 @@ class Execution:
     def read_control(self):
         """Reads what the interpreter says; False when it will say no more."""
         if self.language == "bash":
-            return interpreters.answer_tokens(self.started.control, self.job["token"])
+            return interpreters.answer_commands(self.started.control, self.job)
         try:
             data = self.started.control.recv(1 << 20)
         except BlockingIOError:

@@ -84,11 +84,19 @@ def _run(job):
     _reseed()
     _limit_memory(job["limits"]["memoryBytes"])
     os.chdir(job["folder"])
+    sys.argv, sys.path[:] = [job["name"]], _path()
     install(job["socket"], job["token"])
     code, name, nonce, size = job["code"], job["name"], job["nonce"], job["limits"]["resultBytes"]
     job.clear()
     end, value, error = run(code, name, size)
     return nonce, end, value, error
+
+
+def _path():
+    """Where imports are looked for: the script's folders last, so that a file called
+    random.py in /workspace breaks nothing."""
+    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return [path for path in sys.path if not path.startswith((ours, "/opt/airlock"))] + ["/workspace", "/skills", "/tools"]
 
 
 def _reseed():

@@ -1,5 +1,7 @@
 """Interpreters that are ready before a script comes, one kind for each language."""
 
+import fcntl
+import json
 import os
 import select
 import socket
@@ -167,8 +169,6 @@ def _execute(command, environment, descriptors):
 
 def _lifted(fd):
     """Copies a descriptor to where no target can overwrite it."""
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)
 
 
@@ -181,13 +181,19 @@ def _alone(keep):
     guard.close_all_but(keep)
 
 
-def answer_tokens(connection, token):
-    """Answers the mcp commands of a bash script, which ask for the token."""
+def answer_commands(connection, job):
+    """Tells the mcp commands of a bash script, which ask for it, the way to the bridge.
+
+    Every answer is the same, so it does not matter which command gets which.
+    """
+    answer = json.dumps({"socket": job["socket"], "token": job["token"]}).encode()
     while select.select([connection], [], [], 0)[0]:
-        asked = connection.recv(16)
-        if not asked:
+        try:
+            if not connection.recv(16):
+                return False
+            connection.send(answer, socket.MSG_DONTWAIT)
+        except OSError:
             return False
-        connection.send(token.encode())
     return True
 
 

@@ -1,0 +1,164 @@
+// Runs one JavaScript script in this Node, which was started before the script was
+// known. Descriptor 3 is the supervisor: down comes the job, up goes the result, as
+// control.py beside it says. The script gets the same helpers as in the embedded
+// engine: the prelude over a host made of Node's own parts.
+'use strict';
+const fs = require('fs');
+const net = require('net');
+const vm = require('vm');
+const path = require('path');
+const { connect } = require('./bridge');
+const { openFiles } = require('./files');
+const { openModules } = require('./modules');
+const { awaitImports } = require('./imports');
+const { wrap, locate, locateSyntax } = require('./position');
+
+const noValue = 0xffffffff;
+const folders = ['/workspace', '/artifacts', '/skills', '/tools'];
+// The prelude puts its own process in place of Node's.
+const node = process;
+const { exit, hrtime } = node;
+const { randomBytes } = require('crypto');
+const { stringify, parse } = JSON;
+const { setTimeout } = globalThis;
+const supervisor = new net.Socket({ fd: 3, readable: true, writable: true });
+
+// SIGUSR1 would open Node's debugger.
+node.on('SIGUSR1', () => {});
+
+let call = () => Promise.resolve({ __proto__: null, status: 503, body: '{}' });
+let importFrom;
+let done = false;
+
+const host = {
+  __proto__: null,
+  print: (stream, text) => writeAll(stream === 'stderr' ? 2 : 1, text),
+  call: (method, target, body) => call(method, target, body),
+  file: openFiles(folders),
+  timer: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  now: () => Number(hrtime.bigint() - begun) / 1e6,
+  random: (count) => randomBytes(count).toString('base64'),
+  compile,
+};
+let begun = hrtime.bigint();
+
+// writeAll waits for the reader: what is printed before a script is ended counts.
+function writeAll(fd, text) {
+  let data = Buffer.from(text, 'utf8');
+  while (data.length > 0) {
+    try {
+      data = data.subarray(fs.writeSync(fd, data));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') return;
+    }
+  }
+}
+
+function compile(source, filename) {
+  const options = filename.startsWith('airlock:') ? { filename } : { filename, importModuleDynamically: (specifier) => importFrom(filename, specifier) };
+  return new vm.Script(source, options).runInThisContext();
+}
+
+// start evaluates the prelude, before there is a script.
+function start() {
+  const hooks = compile(fs.readFileSync(path.join(__dirname, 'prelude.js'), 'utf8'), 'airlock:prelude')(host);
+  hooks.warm();
+  importFrom = openModules(host.file, hooks.require);
+  return hooks;
+}
+
+// run runs the script and reports how it ended.
+async function run(hooks, job) {
+  begun = hrtime.bigint();
+  call = connect(job.socket, job.token);
+  const { code, name, nonce } = job;
+  const size = job.limits.resultBytes;
+  const report = (end, value, error) => finish(nonce, end, value, error);
+  const failed = (error) => report('error', undefined, describe(hooks, error, name, code));
+  node.on('beforeExit', () => report('error', undefined, neverSettles()));
+  node.on('uncaughtException', failed);
+  node.on('unhandledRejection', (error) => unhandled(hooks, error));
+  let promise;
+  try {
+    promise = evaluate(code, name);
+  } catch (error) {
+    return report('error', undefined, unreadable(hooks, error, name, code));
+  }
+  try {
+    const value = hooks.result(await promise);
+    if (value === undefined) return report('ok');
+    const data = Buffer.from(value, 'utf8');
+    if (data.length > size) return report('error', undefined, tooLarge(data.length, size));
+    report('ok', data);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+// evaluate runs a script's code and returns the promise of its result.
+function evaluate(code, name) {
+  try {
+    return compile(wrap(code), name);
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !`${error.message}`.startsWith('Cannot use import statement')) throw error;
+  }
+  return compile(wrap(awaitImports(code)), name);
+}
+
+function describe(hooks, error, name, code) {
+  return locate(parse(hooks.error(error)), name, code);
+}
+
+// unreadable describes a script that could not be compiled, or that broke out of
+// its function and threw at once.
+function unreadable(hooks, error, name, code) {
+  const described = parse(hooks.error(error));
+  const stack = error instanceof SyntaxError && typeof error.stack === 'string' ? error.stack : '';
+  return stack.startsWith(`${name}:`) ? locateSyntax(described, stack, name, code) : locate(described, name, code);
+}
+
+function unhandled(hooks, error) {
+  const { name, message } = parse(hooks.error(error));
+  writeAll(2, `Unhandled rejection of a promise (await it): ${name}: ${message}\n`);
+}
+
+function neverSettles() {
+  return { name: 'NeverSettles', message: 'the script waits for a promise that nothing will settle', hint: 'look for a new Promise whose resolve is never called' };
+}
+
+function tooLarge(size, limit) {
+  return {
+    name: 'ResultTooLarge', message: `the result is ${size} bytes of JSON, the limit is ${limit}`,
+    hint: 'return a summary, and write the whole to a file in /artifacts or /workspace',
+  };
+}
+
+// finish sends the result; the supervisor then ends this process.
+function finish(nonce, end, value, error) {
+  if (done) return;
+  done = true;
+  const head = Buffer.from(stringify({ nonce, end, error: error ?? null }), 'utf8');
+  const lengths = [Buffer.alloc(4), Buffer.alloc(4)];
+  lengths[0].writeUInt32BE(head.length);
+  lengths[1].writeUInt32BE(value === undefined ? noValue : value.length);
+  writeAll(3, Buffer.concat([lengths[0], head, lengths[1], value ?? Buffer.alloc(0)]));
+  exit.call(node, 0);
+}
+
+// receive waits for the job, and then leaves the socket alone.
+function receive(then) {
+  let data = Buffer.alloc(0);
+  supervisor.on('data', (part) => {
+    data = Buffer.concat([data, part]);
+    if (data.length < 4 || data.length < 4 + data.readUInt32BE(0)) return;
+    supervisor.removeAllListeners('data');
+    supervisor.pause();
+    supervisor.unref();
+    then(parse(data.subarray(4).toString('utf8')));
+  });
+  supervisor.on('close', () => exit.call(node, 0));
+  supervisor.on('error', () => exit.call(node, 0));
+}
+
+const hooks = start();
+receive((job) => void run(hooks, job));
