@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"airlock/bridge"
@@ -101,7 +102,7 @@ func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bo
 
 // record adds an execution to the task's snapshot.
 func (a *agent) record(out Execution) {
-	a.task.addLogs(append(lines(out.Stdout, a.vault), lines(out.Stderr, a.vault)...))
+	a.task.addLogs(slices.AppendSeq(slices.Collect(pii.Lines(out.Stdout)), pii.Lines(out.Stderr)))
 	a.task.change(func(task *Task) {
 		task.Usage.Executions++
 		task.Output = out.Value
@@ -119,14 +120,6 @@ func replaceArtifact(list []Artifact, made Artifact) []Artifact {
 		}
 	}
 	return append(list, made)
-}
-
-func lines(t pii.Tokenized, v *pii.Vault) []pii.Tokenized {
-	var all []pii.Tokenized
-	for line := range strings.Lines(t.String()) {
-		all = append(all, v.FromModel(strings.TrimRight(line, "\r\n")))
-	}
-	return all
 }
 
 // countFailure ends the task when a script fails the same way again and again.

@@ -30,7 +30,7 @@ func systemPrompt(s *Service, v *pii.Vault, skills []llm.Skill) (pii.Tokenized, 
 		if err != nil {
 			return noText, fmt.Errorf("tokenize a skill's path for the prompt: %w", err)
 		}
-		parts = append(parts, pii.Static("- "), path, pii.Static(": "), pii.Cut(oneLine(v, k.Description), promptSkillBytes), pii.Static("\n"))
+		parts = append(parts, pii.Static("- "), path, pii.Static(": "), pii.Cut(pii.OneLine(k.Description), promptSkillBytes), pii.Static("\n"))
 	}
 	return pii.Join(parts...), nil
 }
@@ -45,8 +45,4 @@ func limitsLine(s *Service) string {
 	l := s.opts.Limits
 	return fmt.Sprintf("Languages here: %s. A script may run %d s and hold %d MB; of what it returns and prints you see %d KB.\n",
 		strings.Join(languages, ", "), int(l.Execution.Wall.Seconds()), l.Execution.MemoryBytes>>20, l.ModelBytes>>10)
-}
-
-func oneLine(v *pii.Vault, t pii.Tokenized) pii.Tokenized {
-	return v.FromModel(strings.Join(strings.Fields(t.String()), " "))
 }

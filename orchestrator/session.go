@@ -52,7 +52,6 @@ func (s *session) close() error {
 	for _, box := range s.boxes {
 		errs = append(errs, box.Close())
 	}
-	s.vault.Erase()
 	return errors.Join(errs...)
 }
 
@@ -198,5 +197,6 @@ func (r *sessions) remove(user ident.User, id ident.Session) (bool, error) {
 	}
 	delete(r.byID, id)
 	r.mu.Unlock()
+	s.vault.Erase() // what still shows the session's tasks shows tokens now
 	return true, r.end([]*session{s})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -45,11 +46,10 @@ func presentTask(t orchestrator.Task) (taskView, error) {
 		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{},
 		Artifacts: presentArtifacts(t.Artifacts), Usage: usageView(t.Usage),
 	}
-	answer, err := t.Vault.DetokenizeAnswer(t.Message)
-	if err != nil {
-		return taskView{}, fmt.Errorf("detokenize the answer: %w", err)
+	var err error
+	if view.Message, err = opened(t.Message, t.Vault.DetokenizeAnswer); err != nil {
+		return taskView{}, err
 	}
-	view.Message = reveal.Text(answer)
 	if view.Output, err = realJSON(t.Vault, t.Output); err != nil {
 		return taskView{}, err
 	}
@@ -132,8 +132,16 @@ func presentArtifacts(list []orchestrator.Artifact) []artifactView {
 func shown(_ *pii.Vault, t pii.Tokenized) (string, error) { return t.String(), nil }
 
 func realText(v *pii.Vault, t pii.Tokenized) (string, error) {
-	raw, err := v.Detokenize(t)
-	if err != nil {
+	return opened(t, v.Detokenize)
+}
+
+// opened shows tokens where their values were erased.
+func opened(t pii.Tokenized, detokenize func(pii.Tokenized) (pii.Raw, error)) (string, error) {
+	raw, err := detokenize(t)
+	switch {
+	case errors.Is(err, pii.ErrErased):
+		return t.String(), nil
+	case err != nil:
 		return "", fmt.Errorf("detokenize for the user: %w", err)
 	}
 	return reveal.Text(raw), nil

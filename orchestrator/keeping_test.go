@@ -1,0 +1,97 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"airlock/orchestrator/llm/llmtest"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+)
+
+// writes plays a script that leaves an artifact with what it was given.
+func writes(name string, text func() string) scriptFunc {
+	return func(_ context.Context, x sandbox.Execution) sandbox.Result {
+		if err := x.Files.WriteFile("/artifacts/"+name, []byte(text())); err != nil {
+			return sandbox.Result{Reason: sandbox.ReasonError, Error: &sandbox.ScriptError{Name: "Error", Message: pii.NewRaw(err.Error())}}
+		}
+		return sandbox.Result{Reason: sandbox.ReasonOK}
+	}
+}
+
+func TestArtifactsOutliveTheirSessionUntilItIsErased(t *testing.T) {
+	t.Parallel()
+	var token string
+	s := newTestService(t, llmtest.NewScript(), writes("a.txt", func() string { return token }), func(l *Limits) { l.SessionIdle = time.Nanosecond })
+	first, err := s.sessions.take(user, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := first.vault.Tokenize(pii.NewRaw("ann@example.org"), pii.OriginUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token = tok.String()
+	s.sessions.release(first)
+	out, err := s.Execute(t.Context(), ExecuteRequest{User: user, Session: first.id, Language: sandbox.JavaScript, Code: "x"})
+	if err != nil || len(out.Artifacts) != 1 {
+		t.Fatalf("execute: %v, %d artifacts: %+v", err, len(out.Artifacts), out.Error)
+	}
+	values := func() []string {
+		t.Helper()
+		file, err := s.ReadArtifact(t.Context(), user, "a.txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var known []string
+		for _, v := range file.Vaults {
+			uses, err := v.Uses(v.FromModel(string(file.Data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range uses {
+				known = append(known, u.Token)
+			}
+		}
+		return known
+	}
+	if got := values(); len(got) != 1 {
+		t.Errorf("while the session lives, %v is known", got)
+	}
+	if err := s.sessions.endIdle(0); err != nil {
+		t.Fatal(err)
+	}
+	if s.sessions.vault(first.id) != nil {
+		t.Fatal("the session is still there")
+	}
+	if got := values(); len(got) != 1 {
+		t.Errorf("after the session, %v is known", got)
+	}
+	if err := s.EraseSession(t.Context(), "somebody", first.id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another user erased the session: %v", err)
+	}
+	if err := s.EraseSession(t.Context(), user, first.id); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(); len(got) != 0 {
+		t.Errorf("after erasing, %v is known", got)
+	}
+	if err := s.EraseSession(t.Context(), user, first.id); !errors.Is(err, ErrNotFound) {
+		t.Errorf("erasing again gave %v, want ErrNotFound", err)
+	}
+}
+
+func TestSessionAtWorkIsNotErased(t *testing.T) {
+	t.Parallel()
+	s := newTestService(t, llmtest.NewScript(), returns("1"))
+	held, err := s.sessions.take(user, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.sessions.release(held)
+	if err := s.EraseSession(t.Context(), user, held.id); !errors.Is(err, ErrWorking) {
+		t.Errorf("got %v, want ErrWorking", err)
+	}
+}
