@@ -1,13 +1,14 @@
 // Runs one JavaScript script in this Node, which was started before the script was
 // known. Descriptor 3 is the supervisor: down comes the job, up goes the result, as
-// control.py beside it says. The script gets the same helpers as in the embedded
-// engine: the prelude over a host made of Node's own parts.
+// supervisor/control.py says. The script runs in the realm called script, this file
+// in another; it gets the same helpers as in the embedded engine, the prelude over a
+// host made of Node's parts.
 'use strict';
 const fs = require('fs');
 const net = require('net');
 const vm = require('vm');
 const path = require('path');
-const { connect } = require('./bridge');
+const { Bridge } = require('./bridge');
 const { openFiles } = require('./files');
 const { openModules } = require('./modules');
 const { awaitImports } = require('./imports');
@@ -15,32 +16,28 @@ const { wrap, locate, locateSyntax } = require('./position');
 
 const noValue = 0xffffffff;
 const folders = ['/workspace', '/artifacts', '/skills', '/tools'];
-// The prelude puts its own process in place of Node's.
-const node = process;
-const { exit, hrtime } = node;
 const { randomBytes } = require('crypto');
-const { stringify, parse } = JSON;
-const { setTimeout } = globalThis;
 const supervisor = new net.Socket({ fd: 3, readable: true, writable: true });
 
 // SIGUSR1 would open Node's debugger.
-node.on('SIGUSR1', () => {});
+process.on('SIGUSR1', () => {});
 
-let call = () => Promise.resolve({ __proto__: null, status: 503, body: '{}' });
+const SyntaxErrorOfScripts = script.SyntaxError;
+let bridge;
 let importFrom;
 let done = false;
 
 const host = {
   __proto__: null,
   print: (stream, text) => writeAll(stream === 'stderr' ? 2 : 1, text),
-  call: (method, target, body) => call(method, target, body),
+  call: (method, target, body) => bridge.call(method, target, body),
   file: openFiles(folders),
   timer: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  now: () => Number(hrtime.bigint() - begun) / 1e6,
+  now: () => Number(process.hrtime.bigint() - begun) / 1e6,
   random: (count) => randomBytes(count).toString('base64'),
   compile,
 };
-let begun = hrtime.bigint();
+let begun = process.hrtime.bigint();
 
 // writeAll waits for the reader: what is printed before a script is ended counts.
 function writeAll(fd, text) {
@@ -69,15 +66,15 @@ function start() {
 
 // run runs the script and reports how it ended.
 async function run(hooks, job) {
-  begun = hrtime.bigint();
-  call = connect(job.socket, job.token);
+  begun = process.hrtime.bigint();
+  bridge = new Bridge(job.socket, job.token);
   const { code, name, nonce } = job;
   const size = job.limits.resultBytes;
   const report = (end, value, error) => finish(nonce, end, value, error);
   const failed = (error) => report('error', undefined, describe(hooks, error, name, code));
-  node.on('beforeExit', () => report('error', undefined, neverSettles()));
-  node.on('uncaughtException', failed);
-  node.on('unhandledRejection', (error) => unhandled(hooks, error));
+  process.on('beforeExit', () => report('error', undefined, neverSettles()));
+  process.on('uncaughtException', failed);
+  process.on('unhandledRejection', (error) => unhandled(hooks, error));
   let promise;
   try {
     promise = evaluate(code, name);
@@ -100,25 +97,30 @@ function evaluate(code, name) {
   try {
     return compile(wrap(code), name);
   } catch (error) {
-    if (!(error instanceof SyntaxError) || !`${error.message}`.startsWith('Cannot use import statement')) throw error;
+    if (!isImport(error)) throw error;
   }
   return compile(wrap(awaitImports(code)), name);
 }
 
+// isImport tells whether a script could not be read for an import declaration in it.
+function isImport(error) {
+  return error instanceof SyntaxErrorOfScripts && error.message.startsWith('Cannot use import statement');
+}
+
 function describe(hooks, error, name, code) {
-  return locate(parse(hooks.error(error)), name, code);
+  return locate(JSON.parse(hooks.error(error)), name, code);
 }
 
 // unreadable describes a script that could not be compiled, or that broke out of
 // its function and threw at once.
 function unreadable(hooks, error, name, code) {
-  const described = parse(hooks.error(error));
-  const stack = error instanceof SyntaxError && typeof error.stack === 'string' ? error.stack : '';
+  const described = JSON.parse(hooks.error(error));
+  const stack = error instanceof SyntaxErrorOfScripts && typeof error.stack === 'string' ? error.stack : '';
   return stack.startsWith(`${name}:`) ? locateSyntax(described, stack, name, code) : locate(described, name, code);
 }
 
 function unhandled(hooks, error) {
-  const { name, message } = parse(hooks.error(error));
+  const { name, message } = JSON.parse(hooks.error(error));
   writeAll(2, `Unhandled rejection of a promise (await it): ${name}: ${message}\n`);
 }
 
@@ -137,12 +139,13 @@ function tooLarge(size, limit) {
 function finish(nonce, end, value, error) {
   if (done) return;
   done = true;
-  const head = Buffer.from(stringify({ nonce, end, error: error ?? null }), 'utf8');
+  if (bridge.pending > 0) writeAll(2, `${bridge.pending} tool calls were still under way when the script ended, and were cancelled: await them.\n`);
+  const head = Buffer.from(JSON.stringify({ nonce, end, error: error ?? null }), 'utf8');
   const lengths = [Buffer.alloc(4), Buffer.alloc(4)];
   lengths[0].writeUInt32BE(head.length);
   lengths[1].writeUInt32BE(value === undefined ? noValue : value.length);
   writeAll(3, Buffer.concat([lengths[0], head, lengths[1], value ?? Buffer.alloc(0)]));
-  exit.call(node, 0);
+  process.exit(0);
 }
 
 // receive waits for the job, and then leaves the socket alone.
@@ -154,10 +157,10 @@ function receive(then) {
     supervisor.removeAllListeners('data');
     supervisor.pause();
     supervisor.unref();
-    then(parse(data.subarray(4).toString('utf8')));
+    then(JSON.parse(data.subarray(4).toString('utf8')));
   });
-  supervisor.on('close', () => exit.call(node, 0));
-  supervisor.on('error', () => exit.call(node, 0));
+  supervisor.on('close', () => process.exit(0));
+  supervisor.on('error', () => process.exit(0));
 }
 
 const hooks = start();

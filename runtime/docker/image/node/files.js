@@ -7,7 +7,10 @@ const maxFile = 64 << 20;
 const messages = { ENOENT: 'no such file or folder', EISDIR: 'is a folder', ENOTDIR: 'is not a folder', ENOSPC: 'no space left', EFBIG: 'file too large', ENOTEMPTY: 'the folder is not empty', EROFS: 'is read-only', ELOOP: 'too many links' };
 const shown = { EPERM: 'EACCES', EROFS: 'EACCES', EDQUOT: 'ENOSPC' };
 
-class FileError extends Error {
+// Errors are thrown into scripts, so they are of the scripts' realm.
+const { Error: ErrorOfScripts } = script;
+
+class FileError extends ErrorOfScripts {
   constructor(code, name, what) {
     super(`${code}: ${what}: ${name}`);
     Object.defineProperty(this, 'code', { __proto__: null, value: code });

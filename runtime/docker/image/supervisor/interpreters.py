@@ -10,7 +10,7 @@ from . import control, fork_server, guard
 from .processes import kill, state
 
 NODE = "/usr/bin/node"
-NODE_DRIVER = "/opt/airlock/node/driver.js"
+NODE_DRIVER = "/opt/airlock/node/main.js"
 BASH = "/bin/bash"
 BASH_FD = 63  # where the mcp command finds the supervisor
 PATIENCE = 5.0
