@@ -212,7 +212,7 @@ func TestRecognizerCases(t *testing.T) {
 		} else if reason, known := recognizerExceptions[r.Text]; known {
 			t.Logf("exception %s %q: %s (%s)", typ, r.Text, why, reason)
 		} else {
-			t.Logf("failed %s %q: %s", typ, r.Text, why)
+			t.Errorf("%s %q: %s", typ, r.Text, why)
 		}
 	}
 	t.Log(table(scores))
@@ -335,8 +335,10 @@ func TestPackCases(t *testing.T) {
 		total++
 		if why := compare(r.Text, typ, r.Entities, spans, scores[typ]); why == "" {
 			passed++
+		} else if reason, known := packExceptions[r.Text]; known {
+			t.Logf("exception %s %q: %s (%s)", typ, r.Text, why, reason)
 		} else {
-			t.Logf("failed %s %q: %s", typ, r.Text, why)
+			t.Errorf("%s %q: %s", typ, r.Text, why)
 		}
 	}
 	t.Log(table(scores))
@@ -344,6 +346,19 @@ func TestPackCases(t *testing.T) {
 	if ratio(passed, total) < packFloor {
 		t.Errorf("%d of %d pack cases pass, the floor is %v", passed, total, packFloor)
 	}
+}
+
+// packExceptions are cases that fail on purpose, with the reason.
+var packExceptions = map[string]string{
+	"2123456701":                            "also a US provider number, and found as one",
+	"My finnish id code is030594W903B.":     "joined to a word",
+	"3123:4567:8909":                        "nobody writes the number with colons",
+	"AAAAAA00B11C333N":                      "the check letter is wrong",
+	"AAAAAA00B11C333Y and AAAAAA00B11C333N": "the check letter of the second is wrong",
+	"G1122144L":                             "the check letter is wrong",
+	"M4332674T":                             "the check letter is wrong",
+	"A1234567Z":                             "no series begins with A",
+	"B1234567Z":                             "no series begins with B",
 }
 
 // packFloor is the share of cases that must pass.

@@ -80,8 +80,12 @@ func validKVNR(d []byte) bool {
 	return crossSum(plain, "1212121212")%10 == int(d[9]-'0')
 }
 
-// validGermanCard: ICAO 9303 check over eight characters without vowels.
+// validGermanCard: ICAO 9303 check over eight characters without vowels; the cards
+// of before 2010 have T and eight digits without one.
 func validGermanCard(d []byte) bool {
+	if d[0] == 'T' && allDigits(d[1:]) {
+		return true
+	}
 	if !isLetter(d[0]) || strings.IndexByte("CFGHJKLMNPRTVWXYZ", d[0]) < 0 || !isDigit(d[8]) {
 		return false
 	}
