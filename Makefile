@@ -37,6 +37,14 @@ build: engine ## build bin/airlock
 run: build ## build airlock and serve on http://localhost:3000
 	bin/airlock serve
 
+.PHONY: sandbox-base
+sandbox-base: ## make the sandbox's base image where no image registry is reachable
+	scripts/sandbox-base.sh
+
+.PHONY: sandbox-image
+sandbox-image: ## build the image of the docker sandbox
+	scripts/sandbox-image.sh
+
 .PHONY: test
 test: deps ## run every test
 	$(GO) test $(RACE) $(PACKAGES)

@@ -27,6 +27,8 @@ type ExecuteRequest struct {
 	// Session shares files and tokens with earlier work; empty starts a new one.
 	Session  ident.Session
 	Language sandbox.Language
+	// Backend names the sandbox to use; empty takes the first that runs Language.
+	Backend string
 	// Code is the caller's own script.
 	Code string
 	// Timeout bounds the script; 0 takes the service's limit, which is also the
@@ -79,7 +81,7 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 	if r.Timeout < 0 || r.Timeout > wall {
 		return Execution{}, fmt.Errorf("%w: timeoutMs is %d; it must be between 1 and %d", ErrInvalid, r.Timeout.Milliseconds(), wall.Milliseconds())
 	}
-	if _, err := s.backend(r.Language); err != nil {
+	if _, err := s.backend(r.Language, r.Backend); err != nil {
 		return Execution{}, err
 	}
 	session, err := s.sessions.take(r.User, r.Session)
@@ -87,12 +89,13 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 		return Execution{}, err
 	}
 	defer s.sessions.release(session)
-	return s.execute(ctx, session, script{language: r.Language, code: r.Code, wall: cmp.Or(r.Timeout, wall)})
+	return s.execute(ctx, session, script{language: r.Language, backend: r.Backend, code: r.Code, wall: cmp.Or(r.Timeout, wall)})
 }
 
 // script is one run as the parts of this package ask for it.
 type script struct {
 	language sandbox.Language
+	backend  string
 	code     string
 	wall     time.Duration
 	task     ident.Task
@@ -105,15 +108,17 @@ func (x script) event(kind EventType, data EventData) {
 	}
 }
 
-func (s *Service) backend(l sandbox.Language) (sandbox.Backend, error) {
-	var known []sandbox.Language
+// backend finds the sandbox for a language, of the given name if there is one.
+func (s *Service) backend(l sandbox.Language, name string) (sandbox.Backend, error) {
 	for _, b := range s.opts.Backends {
-		if slices.Contains(b.Languages(), l) {
+		if slices.Contains(b.Languages(), l) && (name == "" || name == b.Name()) {
 			return b, nil
 		}
-		known = append(known, b.Languages()...)
 	}
-	return nil, fmt.Errorf("%w: %q; available: %v", ErrLanguage, l, known)
+	if name != "" {
+		return nil, fmt.Errorf("%w: %q in the sandbox %q", ErrLanguage, l, name)
+	}
+	return nil, fmt.Errorf("%w: %q; available: %v", ErrLanguage, l, s.Languages())
 }
 
 // execute runs one script in its turn.
@@ -123,7 +128,7 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 		return Execution{}, err
 	}
 	defer unlock()
-	backend, err := s.backend(x.language)
+	backend, err := s.backend(x.language, x.backend)
 	if err != nil {
 		return Execution{}, err
 	}

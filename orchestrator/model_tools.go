@@ -80,7 +80,7 @@ func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bo
 	if in.Code == "" {
 		return pii.Static("The code is empty."), true, nil
 	}
-	if _, err := a.backend(in.Language); err != nil {
+	if _, err := a.backend(in.Language, ""); err != nil {
 		return pii.Static("No sandbox here runs that language. Use javascript."), true, nil
 	}
 	out, err := a.execute(ctx, a.task.session, script{

@@ -21,7 +21,7 @@ type session struct {
 	user  ident.User
 	key   string // the user's name in paths
 	vault *pii.Vault
-	files *workspace.Space
+	files files
 
 	tasks      gate // one task at a time: they share the history
 	executions gate // one script at a time: they share the files
@@ -45,6 +45,37 @@ func (s *session) box(ctx context.Context, b sandbox.Backend) (sandbox.Sandbox, 
 	}
 	s.boxes[b.Name()] = box
 	return box, nil
+}
+
+// preparer is what a sandbox may offer whose making takes time: it begins to be
+// made for these files while the model still thinks.
+type preparer interface{ Prepare(sandbox.Files) }
+
+// prepare begins to make the sandbox that a script will most likely need. A
+// failure shows when one does.
+func (s *session) prepare(ctx context.Context, b sandbox.Backend) {
+	unlock, err := s.executions.lock(ctx)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if box, err := s.box(ctx, b); err == nil {
+		if p, ok := box.(preparer); ok {
+			p.Prepare(s.files)
+		}
+	}
+}
+
+// files are a session's folders, as sandboxes want them.
+type files struct{ *workspace.Space }
+
+// Mounts are the host folders behind them.
+func (f files) Mounts() []sandbox.Mount {
+	var all []sandbox.Mount
+	for _, m := range f.Space.Mounts() {
+		all = append(all, sandbox.Mount{Guest: m.Guest, Host: m.Host, ReadOnly: m.ReadOnly})
+	}
+	return all
 }
 
 func (s *session) close() error {
@@ -103,25 +134,26 @@ func (r *sessions) make(user ident.User) (*session, error) {
 }
 
 // openFiles puts together the folders that the session's scripts see.
-func openFiles(o Options, s *session) (*workspace.Space, error) {
+func openFiles(o Options, s *session) (files, error) {
 	work, err := o.Workspaces.Session(s.key, s.id)
 	if err != nil {
-		return nil, fmt.Errorf("make the session's workspace: %w", err)
+		return files{}, fmt.Errorf("make the session's workspace: %w", err)
 	}
 	artifacts, err := o.Workspaces.Artifacts(s.key)
 	if err != nil {
-		return nil, fmt.Errorf("open the user's artifacts: %w", err)
+		return files{}, fmt.Errorf("open the user's artifacts: %w", err)
 	}
 	own, err := o.Skills.Checkout(s.key, s.id)
 	if err != nil {
-		return nil, fmt.Errorf("copy the user's skills: %w", err)
+		return files{}, fmt.Errorf("copy the user's skills: %w", err)
 	}
 	folders := []workspace.Folder{
 		o.Workspaces.Folder("/workspace", work),
 		o.Workspaces.Folder("/artifacts", artifacts),
 		o.Workspaces.Folder("/skills", own),
 	}
-	return workspace.Open(append(folders, sharedFolders(o.Skills)...))
+	space, err := workspace.Open(append(folders, sharedFolders(o.Skills)...))
+	return files{space}, err
 }
 
 func sharedFolders(s *skills.Store) []workspace.Folder {

@@ -75,6 +75,7 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	t.emit(EventTaskStarted, EventData{})
 	ctx, cancel := context.WithTimeoutCause(ctx, t.request.Timeout, errTime)
 	defer cancel()
+	t.session.prepare(ctx, s.opts.Backends[0])
 	answer, err := s.runAgent(ctx, t)
 	switch cause := context.Cause(ctx); {
 	case err == nil:

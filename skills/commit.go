@@ -107,12 +107,25 @@ func (c *commit) takeAll(ctx context.Context) (map[string]bool, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if c.isMountPoint(info) {
+			continue
+		}
 		there[info.Name()] = true
 		if err := c.take(info); err != nil {
 			return nil, err
 		}
 	}
 	return there, nil
+}
+
+// isMountPoint reports an empty folder that a container was given the skills of
+// the other scopes at.
+func (c *commit) isMountPoint(info fs.FileInfo) bool {
+	if !info.IsDir() || info.Name() != string(ScopeLibrary) && info.Name() != string(ScopeShared) {
+		return false
+	}
+	inside, err := c.copied.ReadDir(info.Name(), 1)
+	return err == nil && len(inside) == 0
 }
 
 // take saves one entry if it was changed and is fit to be kept.

@@ -252,6 +252,25 @@ func TestHostileCopies(t *testing.T) {
 	}
 }
 
+func TestMountPointsOfOtherScopesAreNoSkills(t *testing.T) {
+	t.Parallel()
+	s := testStore(t)
+	session := ident.NewSession()
+	dir := checkout(t, s, me, session)
+	for _, name := range []string{"library", "shared"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := commitAll(t, s, me, session); len(r.Refused) != 0 || len(r.Saved) != 0 {
+		t.Errorf("empty mount points gave %+v", r)
+	}
+	put(t, dir, "library/main.js", "// Counts.\nmodule.exports = 1")
+	if r := commitAll(t, s, me, session); len(r.Refused) != 1 {
+		t.Errorf("a skill named library gave %+v, want it refused", r)
+	}
+}
+
 func TestSessionsOfOneUserMergePerSkill(t *testing.T) {
 	t.Parallel()
 	s := testStore(t)

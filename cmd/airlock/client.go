@@ -22,6 +22,15 @@ type client struct {
 	base   string
 }
 
+// light avoids the cost of containers for a command that needs none, unless the
+// user asked for them.
+func (c *Config) light() *Config {
+	if c.SandboxBackend == "auto" {
+		c.SandboxBackend = "wasm"
+	}
+	return c
+}
+
 // connect builds the system in process, quiet but for warnings.
 func (c *Config) connect(std streams) (*client, error) {
 	log, err := c.newLog(std, zapcore.WarnLevel)

@@ -21,7 +21,9 @@ type Config struct {
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" help:"Origins whose pages may call this server."`
 	Auth           string   `default:"none" env:"AUTH" enum:"none" help:"Who may call. \"none\" is for loopback only."`
 
-	SandboxBackend   string `default:"auto" env:"SANDBOX_BACKEND" enum:"auto,wasm" help:"What scripts run in."`
+	SandboxBackend   string `default:"auto" env:"SANDBOX_BACKEND" enum:"auto,wasm,docker" help:"What scripts run in: wasm is embedded, docker needs an engine and the image, auto takes docker where it is ready."`
+	SandboxImage     string `default:"airlock-sandbox:latest" env:"SANDBOX_IMAGE" help:"Image of the docker sandbox; make sandbox-image builds it."`
+	SandboxRuntime   string `env:"SANDBOX_RUNTIME" help:"The Docker engine's runtime, such as runsc; its default if empty."`
 	SandboxTimeoutMs int    `default:"30000" env:"SANDBOX_TIMEOUT_MS" help:"Time of one script, in milliseconds."`
 	SandboxMemoryMB  int    `default:"256" env:"SANDBOX_MEMORY_MB" help:"Memory of one script, in MB."`
 	SandboxCPUQuota  int    `default:"100000" env:"SANDBOX_CPU_QUOTA" help:"Microseconds of one core that a script may use in 100 ms."`

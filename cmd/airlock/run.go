@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"airlock/runtime/sandbox"
 )
 
 type runCommand struct {
@@ -51,6 +53,9 @@ func (r runCommand) Run(ctx context.Context, c *Config, std streams) error {
 	code, err := r.read(std)
 	if err != nil {
 		return usageError{err}
+	}
+	if l := sandbox.Language(r.language()); l == sandbox.JavaScript || l == sandbox.TypeScript {
+		c = c.light()
 	}
 	cl, err := c.connect(std)
 	if err != nil {
@@ -114,13 +119,13 @@ func (r runCommand) language() string {
 	}
 	switch strings.ToLower(filepath.Ext(r.File)) {
 	case ".ts", ".mts", ".cts":
-		return "typescript"
+		return string(sandbox.TypeScript)
 	case ".py":
-		return "python"
+		return string(sandbox.Python)
 	case ".sh", ".bash":
-		return "bash"
+		return string(sandbox.Bash)
 	default:
-		return "javascript"
+		return string(sandbox.JavaScript)
 	}
 }
 

@@ -29,6 +29,7 @@ func TestStories(t *testing.T) {
 		Dir: "testdata/stories",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CATALOG", catalog)
+			e.Setenv("SANDBOX_BACKEND", "wasm")
 			e.Setenv("DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			return nil
 		},

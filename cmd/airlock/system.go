@@ -29,8 +29,6 @@ import (
 	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/pii/detect"
-	"airlock/runtime/helpers"
-	"airlock/runtime/sandbox"
 	"airlock/runtime/wasm"
 	"airlock/servers"
 	"airlock/servers/database"
@@ -145,48 +143,19 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program to start workers from: %w", err)
-	}
-	embedded, err := wasm.New(wasm.Options{
-		Worker: []string{self, workerCommand}, Prelude: helpers.JavaScript(), CacheDir: filepath.Join(c.DataDir, "cache", "wasm"), Log: log,
-	})
-	if err != nil {
-		return fmt.Errorf("set up the wasm sandbox: %w", err)
-	}
-	s.wasm = embedded
-	s.closers = append([]func() error{embedded.Close}, s.closers...)
-	store, err := skills.New(skills.Options{
-		Library: skills.Library(), SharedDir: filepath.Join(c.DataDir, "skills", "shared"), UsersDir: filepath.Join(c.DataDir, "skills", "users"),
-		Detector: detector,
-	})
-	if err != nil {
-		return fmt.Errorf("open the skills: %w", err)
-	}
-	spaces, err := workspace.New(workspace.Options{Dir: c.DataDir})
-	if err != nil {
-		return fmt.Errorf("open the workspaces: %w", err)
-	}
-	s.closers = append(s.closers, spaces.Close, store.Close)
-	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
-		none := func(ident.Session) bool { return false }
-		return errors.Join(spaces.Prune(none), store.Prune(none))
-	})
+	kept, err := c.openStores(s, detector)
 	if err != nil {
 		return err
 	}
-	s.closers = append(s.closers, release)
-	kept, err := state.Open(filepath.Join(c.DataDir, "state"))
+	backends, err := c.openSandboxes(s, kept.skills, k, log)
 	if err != nil {
 		return err
 	}
-	s.closers = append(s.closers, kept.Close)
 	limits := orchestrator.DefaultLimits()
 	limits.Execution = c.executionLimits()
 	s.service, err = orchestrator.New(orchestrator.Options{
-		Provider: provider, Backends: []sandbox.Backend{embedded}, Bridge: guard, Skills: store, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept, StateKey: k.state,
+		Provider: provider, Backends: backends, Bridge: guard, Skills: kept.skills, Workspaces: kept.workspaces,
+		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
 		Pseudonym: k.pseudonym, Limits: limits, Log: log,
 	})
 	if err != nil {
@@ -194,6 +163,39 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	}
 	s.closers = append([]func() error{s.service.Close}, s.closers...)
 	return nil
+}
+
+// stores are what lies in the data folder.
+type stores struct {
+	skills     *skills.Store
+	workspaces *workspace.Store
+	state      *state.Files
+}
+
+func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err error) {
+	shared, users := filepath.Join(c.DataDir, "skills", "shared"), filepath.Join(c.DataDir, "skills", "users")
+	k.skills, err = skills.New(skills.Options{Library: skills.Library(), SharedDir: shared, UsersDir: users, Detector: detector})
+	if err != nil {
+		return k, fmt.Errorf("open the skills: %w", err)
+	}
+	s.closers = append(s.closers, k.skills.Close)
+	if k.workspaces, err = workspace.New(workspace.Options{Dir: c.DataDir}); err != nil {
+		return k, fmt.Errorf("open the workspaces: %w", err)
+	}
+	s.closers = append(s.closers, k.workspaces.Close)
+	if k.state, err = state.Open(filepath.Join(c.DataDir, "state")); err != nil {
+		return k, err
+	}
+	s.closers = append(s.closers, k.state.Close)
+	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
+		none := func(ident.Session) bool { return false }
+		return errors.Join(k.workspaces.Prune(none), k.skills.Prune(none))
+	})
+	if err != nil {
+		return k, err
+	}
+	s.closers = append(s.closers, release)
+	return k, nil
 }
 
 func (c *Config) piiMode() pii.Mode {
@@ -244,6 +246,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 type keys struct {
 	session   []byte // signs session tokens
 	state     []byte // seals what is kept of sessions
+	name      string // of the installation, for what it leaves outside of its folder
 	pseudonym ident.Pseudonym
 }
 
@@ -265,7 +268,8 @@ func (c *Config) openKeys() (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("derive the key that seals kept state: %w", err)
 	}
-	k := keys{session: []byte(c.SessionSecret), state: sealing, pseudonym: ident.NewPseudonym(naming)}
+	pseudonym := ident.NewPseudonym(naming)
+	k := keys{session: []byte(c.SessionSecret), state: sealing, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
 	if c.SessionSecret == "" {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {

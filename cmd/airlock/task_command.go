@@ -22,6 +22,9 @@ type worked struct {
 
 // Run works on the task: the answer goes to standard output.
 func (t taskCommand) Run(ctx context.Context, c *Config, std streams) error {
+	if m, err := c.chooseModel(); err == nil && m.provider == "skillmatch" {
+		c = c.light()
+	}
 	cl, err := c.connect(std)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ type toolPage struct {
 }
 
 func printTools(ctx context.Context, c *Config, std streams, q url.Values, asJSON bool) error {
-	cl, err := c.connect(std)
+	cl, err := c.light().connect(std)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func allTools(ctx context.Context, cl *client, q url.Values) (toolPage, error) {
 
 // Run prints the tool's signature and description, or all of it as JSON.
 func (t toolsShow) Run(ctx context.Context, c *Config, std streams) error {
-	cl, err := c.connect(std)
+	cl, err := c.light().connect(std)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (t toolsCall) Run(ctx context.Context, c *Config, std streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	cl, err := c.connect(std)
+	cl, err := c.light().connect(std)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 type executeBody struct {
 	UserID     string `json:"userId"`
 	Language   string `json:"language"`
+	Backend    string `json:"backend"`
 	Code       string `json:"code"`
 	SessionID  string `json:"sessionId"`
 	TimeoutMs  int64  `json:"timeoutMs"`
@@ -38,7 +39,7 @@ func (s *Server) postExecute(c *fiber.Ctx) error {
 		body.Language = string(sandbox.JavaScript)
 	}
 	out, err := s.opts.Service.Execute(s.ctx, orchestrator.ExecuteRequest{
-		User: user, Session: ident.Session(body.SessionID), Language: sandbox.Language(body.Language),
+		User: user, Session: ident.Session(body.SessionID), Language: sandbox.Language(body.Language), Backend: body.Backend,
 		Code: body.Code, Timeout: time.Duration(body.TimeoutMs) * time.Millisecond,
 	})
 	if err != nil {
