@@ -111,3 +111,23 @@ func TestGeneratedValues(t *testing.T) {
 		t.Errorf("%s: %d of %d missed", key, n, n+hits[key])
 	}
 }
+
+// maxFalse is the share of innocent lines in which something may be found: a number
+// of a fixed length now and then has the check digits of another.
+const maxFalse = 0.004
+
+func TestInnocentLines(t *testing.T) {
+	t.Parallel()
+	d := newDetector(t, Options{})
+	lines, alarms := mix.Innocent(3, 8000), 0
+	for _, line := range lines {
+		if got := find(t, d, line); len(got) > 0 {
+			if alarms++; alarms <= 12 {
+				t.Logf("%q in %q", got, line)
+			}
+		}
+	}
+	if share := ratio(alarms, len(lines)); share > maxFalse {
+		t.Errorf("something was found in %d of %d lines", alarms, len(lines))
+	}
+}

@@ -61,7 +61,7 @@ var labelWords = []struct {
 	means label
 	words string
 }{
-	{lPhone, "phone phones telephone telephones tel tels mobile mobiles cell cellphone cellular fax msisdn whatsapp phonenumber mobilenumber telefon telefono telefone telephon handy mobil handynummer telefonnummer movil portable rufnummer sms hotline landline desk callback voicemail telepono tlf tfno gsm"},
+	{lPhone, "phone phones telephone telephones tel tels mobile mobiles cell cellphone cellular fax msisdn whatsapp phonenumber mobilenumber telefon telefono telefone telephon handy mobil handynummer telefonnummer movil portable rufnummer sms hotline landline callback voicemail telepono tlf tfno gsm"},
 	{lCall, "call calls calling called dial dialing ring reach contact answering message messages text texts texting registered"},
 	{lNumber, "number numbers num no nr nummer numero nbr"},
 	{lSSN, "ssn ssns social socialsecurity socialsecuritynumber ssnumber"},

@@ -5,6 +5,7 @@ const (
 	minPhoneDigits = 7
 	maxPhoneDigits = 15
 	minWithCountry = 8
+	minDesk        = 9 // after a word such as "Desk:", which may be about other things
 )
 
 // phoneGroups finds phone numbers. Without a word beside them they need a form
@@ -193,7 +194,7 @@ func (s *scanner) spokenOf(start, first, end, groups int) bool {
 	if ctx.veto && !ctx.has(lPhone) || ctx.near&vetoes&^lID != 0 && ctx.key {
 		return false
 	}
-	strong := ctx.has(lPhone) && !ctx.has(lBlock)
+	strong := (ctx.has(lPhone) || ctx.has(lOffice) && ctx.key && end-start >= minDesk) && !ctx.has(lBlock)
 	if strong || s.officeAfter(end) {
 		return true
 	}
