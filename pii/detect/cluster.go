@@ -49,7 +49,7 @@ func nextGroup(b []byte, i int) (int, byte) {
 		}
 	case '.', '/', '(':
 	case ')':
-		if b[j] == ' ' || b[j] == '-' {
+		if b[j] == ' ' || b[j] == '-' || b[j] == '/' || b[j] == '.' {
 			j++
 		}
 	default:

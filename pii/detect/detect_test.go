@@ -2,6 +2,7 @@ package detect
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,5 +178,22 @@ func TestBadPatternIsNamedAndNotShown(t *testing.T) {
 	_, err := New(Options{Custom: map[string]string{"BROKEN": `secret(`}})
 	if err == nil || !strings.Contains(err.Error(), "BROKEN") || strings.Contains(err.Error(), "secret(") {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// TestPhonesOfTheWorld has numbers as they are written where they are from.
+func TestPhonesOfTheWorld(t *testing.T) {
+	t.Parallel()
+	d := newDetector(t, Options{})
+	for _, number := range []string{
+		"+(370) 23667127", "(+57)3297543231", "(+358) 252760189", "+54 9 3323 6671", "8 (529) 170-34-23", "8 (955) 597-9711",
+		"05403/13721590", "97/543-2319", "(71)/049-7465", "06-55/597 9711", "(06)36/671-2768", "(07).5979.7114",
+		"+৮৮০-১০৪-৯৭৪-৬৫০", "+46.7.156.784.35", "415.555.0132", "+65.92347353",
+	} {
+		for _, text := range []string{"They do not answer the phone at " + number + " now.", "the phone (" + number + ") rings"} {
+			if got := find(t, d, text); !slices.Equal(got, []string{"PHONE=" + number}) {
+				t.Errorf("%q gives %q", text, got)
+			}
+		}
 	}
 }

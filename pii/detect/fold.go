@@ -118,7 +118,7 @@ func (s *scanner) nonASCII(i int) int {
 }
 
 // mayFold has the bytes that start a sequence outside ASCII.
-var mayFold = [256]bool{0xC2: true, 0xCC: true, 0xCD: true, 0xD9: true, 0xDB: true, 0xE1: true, 0xE2: true, 0xEF: true}
+var mayFold = [256]bool{0xC2: true, 0xCC: true, 0xCD: true, 0xD9: true, 0xDB: true, 0xE0: true, 0xE1: true, 0xE2: true, 0xEF: true}
 
 // foldSequence gives the plain byte and the length of the sequence at i. The byte
 // is 0 for what is not seen; the length is 0 where nothing is to fold.
@@ -150,6 +150,12 @@ func foldRune(r rune) (byte, bool) {
 		return byte(r - 0x660 + '0'), true
 	case r >= 0x6F0 && r <= 0x6F9:
 		return byte(r - 0x6F0 + '0'), true
+	case r >= 0x966 && r <= 0x96F: // Devanagari
+		return byte(r - 0x966 + '0'), true
+	case r >= 0x9E6 && r <= 0x9EF: // Bengali
+		return byte(r - 0x9E6 + '0'), true
+	case r >= 0xE50 && r <= 0xE59: // Thai
+		return byte(r - 0xE50 + '0'), true
 	case r == 0xA0, r >= 0x2000 && r <= 0x200A, r == 0x202F, r == 0x205F: // spaces
 		return ' ', true
 	case r >= 0x2010 && r <= 0x2015, r == 0x2212: // dashes

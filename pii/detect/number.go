@@ -81,7 +81,7 @@ func (s *scanner) joins(i int) bool {
 		return isDigit(s.byteAt(i+1)) || s.byteAt(i+1) == '('
 	case ')':
 		c := s.byteAt(i + 1)
-		return isDigit(c) || (c == ' ' || c == '-') && isDigit(s.byteAt(i+2))
+		return isDigit(c) || (c == ' ' || c == '-' || c == '/' || c == '.') && isDigit(s.byteAt(i+2))
 	}
 	return false
 }

@@ -17,8 +17,13 @@ func (s *scanner) phoneGroups() int {
 	}
 	c := &s.cl
 	start := c.start[0]
-	if s.byteAt(start-1) == '+' {
+	switch p := s.byteAt(start - 1); {
+	case p == '+' && s.byteAt(start-2) == '(' && c.sepAfter() == ')':
+		return s.international(start-2, start) // (+358) 25
+	case p == '+':
 		return s.international(start-1, start)
+	case p == '(' && s.byteAt(start-2) == '+' && c.sepAfter() == ')':
+		return s.international(start-2, start) // +(370) 23
 	}
 	if c.n > 2 && c.len(0) > 2 && hasPrefix(s.b, start, "00") && s.starts(start, c.sepAfter()) {
 		if e := s.international(start, start+2); e > 0 {
@@ -174,8 +179,14 @@ func (s *scanner) inPath(start int) bool {
 // localGroups is how many groups can be one local number, 0 for none.
 func (s *scanner) localGroups() int {
 	c := &s.cl
-	j := 1
-	for j < c.n && c.sep[j] != '/' && (j < 3 || c.sep[j] == c.sep[j-1]) {
+	j, slashes := 1, 0 // one '/' may stand after the area code: 0316/123456
+	for j < c.n && (j < 3 || c.sep[j] == c.sep[j-1] || c.sep[j-1] == ')' || c.sep[j-1] == '/') {
+		if c.sep[j] == '/' {
+			slashes++
+		}
+		if slashes > 1 || c.sep[j] == '/' && j > 2 {
+			break
+		}
 		j++
 	}
 	for ; j > 0; j-- {
