@@ -25,7 +25,7 @@ func (g *generator) version() string {
 }
 
 func (g *generator) epoch(digits int) string {
-	return strconv.Itoa(1_400_000_000 + g.r.IntN(500_000_000)) + g.digits(digits-10)
+	return strconv.Itoa(1_400_000_000+g.r.IntN(500_000_000)) + g.digits(digits-10)
 }
 
 // product is the name of a thing.
