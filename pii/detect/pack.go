@@ -77,12 +77,12 @@ func (x *packIndex) put(id typeID, layouts []string) {
 func (s *scanner) packGroups() int {
 	c := &s.cl
 	var shape [maxGroups]byte
-	for j := min(c.n, 6); j > 0; j-- {
+	for j := min(c.n, 7); j > 0; j-- {
 		sep := c.sepAfter()
 		if j == 1 {
 			sep = 0
 		}
-		if !c.ends(j, sep) || !c.uniform(0, j, sep) || !s.starts(c.start[0], sep) || c.digits(0, j) > 15 {
+		if !c.ends(j, sep) || !c.uniform(0, j, sep) && !c.dotsAndDash(j) || !s.starts(c.start[0], sep) || c.digits(0, j) > 15 {
 			continue
 		}
 		for i := range j {
@@ -95,6 +95,12 @@ func (s *scanner) packGroups() int {
 		}
 	}
 	return 0
+}
+
+// dotsAndDash reports dots between the first of j groups and '-' before the last:
+// 529.982.247-25.
+func (c *cluster) dotsAndDash(j int) bool {
+	return j > 2 && c.sep[1] == '.' && c.uniform(0, j-1, '.') && c.sep[j-1] == '-'
 }
 
 // packWord finds the packs' words of letters and digits. One such as 308T may be

@@ -11,7 +11,7 @@ var europeanTypes = []packType{
 	{"ES_NIF", "es", "Spanish tax number", []string{"w09", "w08"}, validNIF},
 	{"ES_NIE", "es", "Spanish number of foreigners", []string{"w09", "w10"}, validNIE},
 	{"FI_PERSONAL_IDENTITY_CODE", "fi", "Finnish personal identity code", []string{"w11"}, validHETU},
-	{"FR_NIR", "fr", "French social security number", []string{"?", "1222332", "1222333"}, validNIR},
+	{"FR_NIR", "fr", "French social security number", []string{"?", "1222332"}, validNIR},
 	{"IT_FISCAL_CODE", "it", "Italian fiscal code", []string{"w16"}, validFiscalCode},
 	{"NL_BSN", "nl", "Dutch citizen service number", []string{"9"}, validBSN},
 	{"PL_PESEL", "pl", "Polish national identification number", []string{";"}, validPESEL},
