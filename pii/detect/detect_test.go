@@ -197,3 +197,24 @@ func TestPhonesOfTheWorld(t *testing.T) {
 		}
 	}
 }
+
+// TestPacksReadNumbersAsTheyAreWritten has the ways that the countries write theirs.
+func TestPacksReadNumbersAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ pack, text, want string }{
+		{"de", "Steuer-ID 12 345 678 903", "DE_TAX_ID=12 345 678 903"},
+		{"es", "DNI 12345678-Z, NIE X-1234567-L", "ES_NIF=12345678-Z|ES_NIE=X-1234567-L"},
+		{"fi", "131052-308T", "FI_PERSONAL_IDENTITY_CODE=131052-308T"},
+		{"fr", "NIR 1841276451089 46 et 1 84 12 76 451 089 46", "FR_NIR=1841276451089 46|FR_NIR=1 84 12 76 451 089 46"},
+		{"nl", `BSN 1112.22.333, {"bsn":111222333}`, "NL_BSN=1112.22.333|NL_BSN=111222333"},
+		{"se", "811228-9874 och 19811228-9874", "SE_PERSONNUMMER=811228-9874|SE_PERSONNUMMER=19811228-9874"},
+		{"in", "3123-4567-8909", "IN_AADHAAR=3123-4567-8909"},
+		{"br", `{"cpf":"529.982.247-25"} 52998224725`, "BR_CPF=529.982.247-25|BR_CPF=52998224725"},
+		{"za", "800101 5009 087", "ZA_ID_NUMBER=800101 5009 087"},
+		{"th", "1-2345-67890-12-1", "TH_TNIN=1-2345-67890-12-1"},
+	} {
+		if got := strings.Join(find(t, newDetector(t, Options{Packs: []string{c.pack}}), c.text), "|"); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.text, got, c.want)
+		}
+	}
+}

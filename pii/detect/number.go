@@ -62,6 +62,11 @@ func (s *scanner) digits(start, end int) int {
 			return e
 		}
 	}
+	if s.packs != nil && s.byteAt(end) == '-' {
+		if e := s.packDashed(start, end); e > 0 {
+			return e
+		}
+	}
 	if s.joins(end) {
 		return s.groups(start)
 	}

@@ -123,6 +123,25 @@ func (s *scanner) packWord(start, end int) int {
 	return 0
 }
 
+// packDashed finds digits with letters joined to them: 12345678-Z, X-1234567-L.
+func (s *scanner) packDashed(start, end int) int {
+	if !isLetter(s.byteAt(end+1)) || isWord(s.byteAt(end+2)) {
+		return 0
+	}
+	if s.byteAt(start-1) == '-' && isLetter(s.byteAt(start-2)) && !isWord(s.byteAt(start-3)) {
+		start -= 2
+	}
+	if end += 2; end-start > maxPackWord || s.byteAt(start-1) == '-' {
+		return 0
+	}
+	for _, id := range s.packs.words[end-start] {
+		if e := s.pack(id, start, end); e > 0 {
+			return e
+		}
+	}
+	return 0
+}
+
 // pack checks one candidate.
 func (s *scanner) pack(id typeID, start, end int) int {
 	d := compact(s.buf[:], s.b[start:end])

@@ -8,12 +8,12 @@ var europeanTypes = []packType{
 	{"DE_SOCIAL_SECURITY", "de", "German social security number", []string{"w12"}, validRVNR},
 	{"DE_HEALTH_INSURANCE", "de", "German health insurance number", []string{"w10"}, validKVNR},
 	{"DE_ID_CARD", "de", "German identity card or passport", []string{"w09"}, validGermanCard},
-	{"ES_NIF", "es", "Spanish tax number", []string{"w09", "w08"}, validNIF},
-	{"ES_NIE", "es", "Spanish number of foreigners", []string{"w09", "w10"}, validNIE},
+	{"ES_NIF", "es", "Spanish tax number", []string{"w09", "w08", "w10"}, validNIF},
+	{"ES_NIE", "es", "Spanish number of foreigners", []string{"w09", "w10", "w11"}, validNIE},
 	{"FI_PERSONAL_IDENTITY_CODE", "fi", "Finnish personal identity code", []string{"w11"}, validHETU},
-	{"FR_NIR", "fr", "French social security number", []string{"?", "1222332"}, validNIR},
+	{"FR_NIR", "fr", "French social security number", []string{"?", "=2", "1222332"}, validNIR},
 	{"IT_FISCAL_CODE", "it", "Italian fiscal code", []string{"w16"}, validFiscalCode},
-	{"NL_BSN", "nl", "Dutch citizen service number", []string{"9"}, validBSN},
+	{"NL_BSN", "nl", "Dutch citizen service number", []string{"9", "333", "423"}, validBSN},
 	{"PL_PESEL", "pl", "Polish national identification number", []string{";"}, validPESEL},
 	{"SE_PERSONNUMMER", "se", "Swedish personal identity number", []string{":", "<", "64", "84"}, validPersonnummer},
 	{"TR_NATIONAL_ID", "tr", "Turkish identification number", []string{";"}, validTCKN},
@@ -83,6 +83,9 @@ func validKVNR(d []byte) bool {
 // validGermanCard: ICAO 9303 check over eight characters without vowels; the cards
 // of before 2010 have T and eight digits without one.
 func validGermanCard(d []byte) bool {
+	if len(d) != 9 {
+		return false
+	}
 	if d[0] == 'T' && allDigits(d[1:]) {
 		return true
 	}
@@ -105,7 +108,7 @@ const nifLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 func validNIF(d []byte) bool {
 	n := len(d) - 1
-	return allDigits(d[:n]) && d[n] == nifLetters[remainder(d[:n], 23)]
+	return n <= 8 && allDigits(d[:n]) && d[n] == nifLetters[remainder(d[:n], 23)]
 }
 
 func validNIE(d []byte) bool {

@@ -6,7 +6,7 @@ var otherTypes = []packType{
 	{"AU_MEDICARE", "au", "Australian Medicare card number", []string{":", "451"}, validMedicare},
 	{"BR_CPF", "br", "Brazilian taxpayer number", []string{";", "3332"}, validCPF},
 	{"NG_NIN", "ng", "Nigerian national identification number", []string{";"}, verhoeff},
-	{"ZA_ID_NUMBER", "za", "South African identity number", []string{"="}, validZA},
+	{"ZA_ID_NUMBER", "za", "South African identity number", []string{"=", "643"}, validZA},
 }
 
 // validTFN: weights 1, 4, 3, 7, 5, 8, 6, 9, 10 (ATO).
