@@ -21,6 +21,9 @@ const (
 	firstPause = 500 * time.Millisecond
 	// longestPause bounds what a provider may ask us to wait.
 	longestPause = 30 * time.Second
+	// matchBytes is how much of a task is looked at to find skills for it: what is
+	// wanted stands at its beginning, and matching costs time per word.
+	matchBytes = 4 << 10
 	// sameFailures is how often the same script error may come back.
 	sameFailures = 3
 )
@@ -199,6 +202,8 @@ func (a *agent) take(t *turn) (phase, error) {
 		return phaseDone, errRefused
 	case llm.StopLength:
 		return phaseDone, errLength
+	case llm.StopFailed:
+		return phaseDone, errFailed
 	default:
 		return phaseDone, nil
 	}
@@ -220,7 +225,7 @@ func (a *agent) act(ctx context.Context) (phase, error) {
 
 // matchSkills finds the user's skills that may fit the task, best first.
 func (a *agent) matchSkills(task pii.Tokenized) ([]llm.Skill, error) {
-	matches, err := a.opts.Skills.Match(a.task.session.key, task)
+	matches, err := a.opts.Skills.Match(a.task.session.key, pii.Cut(task, matchBytes))
 	if err != nil {
 		return nil, fmt.Errorf("look for skills: %w", err)
 	}

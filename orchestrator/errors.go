@@ -24,6 +24,7 @@ var (
 	errTime    = errors.New("time limit reached")
 	errStuck   = errors.New("the same failure three times")
 	errRefused = errors.New("the model refused")
+	errFailed  = errors.New("the task could not be done")
 	errLength  = errors.New("the model's answer was cut at its length limit")
 )
 

@@ -26,6 +26,8 @@ func problemOf(err error) *Problem {
 		return &Problem{"stuck", "the same script error came back three times", "look at the task's logs; rephrase the task or fix the tool it calls"}
 	case errors.Is(err, errRefused):
 		return &Problem{"model_refused", "the model refused to work on this task", "rephrase the task, or use another model"}
+	case errors.Is(err, errFailed):
+		return &Problem{"task_failed", "the task could not be done; the message says why", "fix what the message names, or rephrase the task"}
 	case errors.Is(err, errLength):
 		return &Problem{"model_length", "the model's answer passed its length limit", "ask for a shorter answer"}
 	default:

@@ -21,7 +21,9 @@ type session struct {
 	user  ident.User
 	key   string // the user's name in paths
 	vault *pii.Vault
-	files files
+
+	folders []workspace.Folder
+	files   files // of the folders; open while somebody works in the session
 
 	tasks      gate // one task at a time: they share the history
 	executions gate // one script at a time: they share the files
@@ -79,7 +81,7 @@ func (f files) Mounts() []sandbox.Mount {
 }
 
 func (s *session) close() error {
-	errs := []error{s.files.Close()}
+	var errs []error
 	for _, box := range s.boxes {
 		errs = append(errs, box.Close())
 	}
@@ -101,23 +103,60 @@ func newSessions(o Options) *sessions {
 // take returns the user's session of that id, or a new one if id is empty. It is
 // kept alive until release.
 func (r *sessions) take(user ident.User, id ident.Session) (*session, error) {
+	if id != "" {
+		return r.enter(user, id)
+	}
+	if err := r.makeRoom(); err != nil {
+		return nil, err
+	}
+	return r.make(user)
+}
+
+// enter opens a session's files for the first who works in it.
+func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if id == "" {
-		return r.make(user)
-	}
 	s, ok := r.byID[id]
 	if !ok || s.user != user {
 		return nil, fmt.Errorf("session %w", ErrNotFound)
+	}
+	if s.users == 0 {
+		if err := s.openFiles(); err != nil {
+			return nil, err
+		}
 	}
 	s.users++
 	return s, nil
 }
 
-func (r *sessions) make(user ident.User) (*session, error) {
-	if len(r.byID) >= r.opts.Limits.Sessions {
-		return nil, fmt.Errorf("%w: %d sessions are open", ErrFull, len(r.byID))
+// makeRoom ends the session that nobody has used for longest, when there are as
+// many as may be.
+func (r *sessions) makeRoom() error {
+	r.mu.Lock()
+	var oldest *session
+	full := len(r.byID) >= r.opts.Limits.Sessions
+	if full {
+		for _, s := range r.byID {
+			if s.users == 0 && (oldest == nil || s.used.Before(oldest.used)) {
+				oldest = s
+			}
+		}
 	}
+	if oldest != nil {
+		delete(r.byID, oldest.id)
+	}
+	r.mu.Unlock()
+	switch {
+	case oldest != nil:
+		return r.end([]*session{oldest})
+	case full:
+		return fmt.Errorf("%w: all %d sessions are at work", ErrFull, r.opts.Limits.Sessions)
+	default:
+		return nil
+	}
+}
+
+func (r *sessions) make(user ident.User) (*session, error) {
 	vault, err := pii.NewVault(r.opts.Vaults)
 	if err != nil {
 		return nil, fmt.Errorf("make the session's vault: %w", err)
@@ -126,34 +165,47 @@ func (r *sessions) make(user ident.User) (*session, error) {
 		id: ident.NewSession(), user: user, key: r.opts.Pseudonym.User(user), vault: vault,
 		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, users: 1,
 	}
-	if s.files, err = openFiles(r.opts, s); err != nil {
+	if s.folders, err = foldersOf(r.opts, s); err != nil {
 		return nil, err
 	}
+	if err := s.openFiles(); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.byID[s.id] = s
 	return s, nil
 }
 
-// openFiles puts together the folders that the session's scripts see.
-func openFiles(o Options, s *session) (files, error) {
+func (s *session) openFiles() error {
+	space, err := workspace.Open(s.folders)
+	if err != nil {
+		return fmt.Errorf("open the session's folders: %w", err)
+	}
+	s.files = files{space}
+	return nil
+}
+
+// foldersOf puts together the folders that the session's scripts see.
+func foldersOf(o Options, s *session) ([]workspace.Folder, error) {
 	work, err := o.Workspaces.Session(s.key, s.id)
 	if err != nil {
-		return files{}, fmt.Errorf("make the session's workspace: %w", err)
+		return nil, fmt.Errorf("make the session's workspace: %w", err)
 	}
 	artifacts, err := o.Workspaces.Artifacts(s.key)
 	if err != nil {
-		return files{}, fmt.Errorf("open the user's artifacts: %w", err)
+		return nil, fmt.Errorf("open the user's artifacts: %w", err)
 	}
 	own, err := o.Skills.Checkout(s.key, s.id)
 	if err != nil {
-		return files{}, fmt.Errorf("copy the user's skills: %w", err)
+		return nil, fmt.Errorf("copy the user's skills: %w", err)
 	}
 	folders := []workspace.Folder{
 		o.Workspaces.Folder("/workspace", work),
 		o.Workspaces.Folder("/artifacts", artifacts),
 		o.Workspaces.Folder("/skills", own),
 	}
-	space, err := workspace.Open(append(folders, sharedFolders(o.Skills)...))
-	return files{space}, err
+	return append(folders, sharedFolders(o.Skills)...), nil
 }
 
 func sharedFolders(s *skills.Store) []workspace.Folder {
@@ -167,8 +219,10 @@ func sharedFolders(s *skills.Store) []workspace.Folder {
 func (r *sessions) release(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.users--
 	s.used = time.Now()
+	if s.users--; s.users == 0 {
+		_ = s.files.Close() // nothing was written that was not closed
+	}
 }
 
 // endIdle ends the sessions that nobody has used for that long.

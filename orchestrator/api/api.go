@@ -13,10 +13,12 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/cors"
 	"go.uber.org/zap"
 )
 
@@ -82,6 +84,11 @@ func New(o Options) (*Server, error) {
 
 func (s *Server) routes() {
 	s.app.Use(s.recoverPanic, s.guard)
+	if len(s.opts.Origins) > 0 {
+		s.app.Use(cors.New(cors.Config{
+			AllowOrigins: strings.Join(s.opts.Origins, ","), AllowMethods: "GET,POST,DELETE", AllowHeaders: "Content-Type,Prefer",
+		}))
+	}
 	s.app.Get("/health", s.health)
 	s.app.Get("/ready", s.ready)
 	s.app.Post("/task", s.needRun, s.postTask)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -177,6 +178,7 @@ func TestEveryRouteRefusesWhatABrowserPageCouldSend(t *testing.T) {
 			{"a foreign Origin", []string{"Origin", "https://evil.example"}, http.StatusForbidden},
 			{"the Origin null", []string{"Origin", "null"}, http.StatusForbidden},
 			{"a text/plain body", []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
+			{"a compressed body", []string{"Content-Encoding", "gzip"}, http.StatusUnsupportedMediaType},
 			{"a form", []string{"Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
 		} {
 			status, header, body := send(route.Method, path, `{"userId":"u1"}`, tc.headers...)
@@ -216,27 +218,32 @@ func TestBadInput(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		"malformed JSON":          {"POST", "/task", `{"userId":`, nil, 400, "invalid_request", "not valid JSON"},
-		"no JSON object":          {"POST", "/task", `[1]`, nil, 400, "invalid_request", "JSON object"},
-		"two objects":             {"POST", "/task", `{} {}`, nil, 400, "invalid_request", "more after"},
-		"an unknown field":        {"POST", "/task", `{"userId":"u1","tsak":"x"}`, nil, 400, "invalid_request", `unknown field "tsak"`},
-		"a field of another type": {"POST", "/task", `{"userId":7}`, nil, 400, "invalid_request", `"userId" must be a string`},
-		"a user id of no form":    {"POST", "/task", `{"userId":"../x","task":"x"}`, nil, 400, "invalid_user_id", "userId must match"},
-		"no user id":              {"POST", "/execute", `{"code":"1"}`, nil, 400, "invalid_user_id", "userId must match"},
-		"an empty task":           {"POST", "/task", `{"userId":"u1"}`, fmt.Errorf("%w: the task is empty", orchestrator.ErrInvalid), 400, "invalid_request", "empty"},
-		"a task too long":         {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("task %w", orchestrator.ErrTooLarge), 413, "too_large", "too large"},
-		"a foreign session":       {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("session %w", orchestrator.ErrNotFound), 404, "not_found", "not found"},
-		"too much at once":        {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrFull, 503, "full", "full"},
-		"an unknown language":     {"POST", "/execute", `{"userId":"u1","code":"x"}`, orchestrator.ErrLanguage, 400, "unsupported_language", "language"},
-		"an unknown tool":         {"GET", "/tools/x", "", &bridge.Error{Status: 404, Code: "unknown_tool", Message: "no such tool", Hint: "ask"}, 404, "unknown_tool", "no such tool"},
-		"an unknown parameter":    {"GET", "/tools?quary=x", "", nil, 400, "invalid_request", `"quary"`},
-		"a bad limit":             {"GET", "/tools?limit=-1", "", nil, 400, "invalid_request", "limit"},
-		"an unknown route":        {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
-		"a wrong method":          {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
-		"an unknown skill":        {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
-		"a session at work":       {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
-		"a missing artifact":      {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
-		"an artifact outside":     {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
+		"malformed JSON":            {"POST", "/task", `{"userId":`, nil, 400, "invalid_request", "not valid JSON"},
+		"no JSON object":            {"POST", "/task", `[1]`, nil, 400, "invalid_request", "JSON object"},
+		"two objects":               {"POST", "/task", `{} {}`, nil, 400, "invalid_request", "more after"},
+		"an unknown field":          {"POST", "/task", `{"userId":"u1","tsak":"x"}`, nil, 400, "invalid_request", `unknown field "tsak"`},
+		"a field written otherwise": {"POST", "/task", `{"USERID":"u1","task":"x"}`, nil, 400, "invalid_request", `unknown field "USERID"`},
+		"a field twice":             {"POST", "/task", `{"userId":"u1","userId":"u2","task":"x"}`, nil, 400, "invalid_request", `"userId" is there twice`},
+		"no body":                   {"POST", "/task", ``, nil, 400, "invalid_request", "empty"},
+		"a field of another type":   {"POST", "/task", `{"userId":7}`, nil, 400, "invalid_request", `"userId" must be a string`},
+		"a user id of no form":      {"POST", "/task", `{"userId":"../x","task":"x"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"no user id":                {"POST", "/execute", `{"code":"1"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"a timeout out of bounds":   {"POST", "/task", `{"userId":"u1","task":"x","timeoutMs":18446744073710}`, nil, 400, "invalid_request", "timeoutMs must be between"},
+		"a negative timeout":        {"POST", "/execute", `{"userId":"u1","code":"x","timeoutMs":-1}`, nil, 400, "invalid_request", "timeoutMs must be between"},
+		"an empty task":             {"POST", "/task", `{"userId":"u1"}`, fmt.Errorf("%w: the task is empty", orchestrator.ErrInvalid), 400, "invalid_request", "empty"},
+		"a task too long":           {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("task %w", orchestrator.ErrTooLarge), 413, "too_large", "too large"},
+		"a foreign session":         {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("session %w", orchestrator.ErrNotFound), 404, "not_found", "not found"},
+		"too much at once":          {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrFull, 503, "full", "full"},
+		"an unknown language":       {"POST", "/execute", `{"userId":"u1","code":"x"}`, orchestrator.ErrLanguage, 400, "unsupported_language", "language"},
+		"an unknown tool":           {"GET", "/tools/x", "", &bridge.Error{Status: 404, Code: "unknown_tool", Message: "no such tool", Hint: "ask"}, 404, "unknown_tool", "no such tool"},
+		"an unknown parameter":      {"GET", "/tools?quary=x", "", nil, 400, "invalid_request", `"quary"`},
+		"a bad limit":               {"GET", "/tools?limit=-1", "", nil, 400, "invalid_request", "limit"},
+		"an unknown route":          {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
+		"a wrong method":            {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
+		"an unknown skill":          {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
+		"a session at work":         {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
+		"a missing artifact":        {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
+		"an artifact outside":       {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -410,5 +417,76 @@ func TestErasedSessionShowsTokens(t *testing.T) {
 	status, _, body := start(t, &fakeService{task: task}, all)("GET", "/tasks/task_1", "")
 	if status != 200 || !strings.Contains(body, "[EMAIL_1_") || strings.Contains(body, "ann@example.org") {
 		t.Errorf("answered %d %s", status, body)
+	}
+}
+
+func TestConfiguredOriginMayCallAndIsTold(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{Service: &fakeService{}, Port: "3000", Rights: all, Origins: []string{"http://app.example"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, base := s.Client()
+	defer func() { _ = s.Shutdown(context.Background()) }()
+	for _, tc := range []struct {
+		method, origin string
+		status         int
+		allow          string
+	}{
+		{http.MethodOptions, "http://app.example", http.StatusNoContent, "http://app.example"},
+		{http.MethodGet, "http://app.example", http.StatusOK, "http://app.example"},
+		{http.MethodOptions, "http://evil.example", http.StatusForbidden, ""},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), tc.method, base+"/health", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", tc.origin)
+		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != tc.status || answer.Header.Get("Access-Control-Allow-Origin") != tc.allow {
+			t.Errorf("%s from %s answered %d, allowed %q", tc.method, tc.origin, answer.StatusCode, answer.Header.Get("Access-Control-Allow-Origin"))
+		}
+	}
+}
+
+// TestHeadersThatTwoReadersReadDifferently are refused: a proxy in front may have
+// judged the other one.
+func TestHeadersThatTwoReadersReadDifferently(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{Service: &fakeService{}, Port: "3000", Rights: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }() // ends with Shutdown
+	defer func() { _ = s.Shutdown(context.Background()); <-served }()
+	for name, head := range map[string]string{
+		"two hosts":               "GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:3000\r\n",
+		"two origins":             "GET /health HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://localhost:3000\r\nOrigin: http://evil.example\r\n",
+		"two lengths":             "POST /task HTTP/1.1\r\nHost: localhost:3000\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 2\r\n",
+		"a length and chunks":     "POST /task HTTP/1.1\r\nHost: localhost:3000\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+		"another host in the URI": "GET http://evil.example/health HTTP/1.1\r\nHost: localhost:3000\r\n",
+	} {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, head+"Connection: close\r\n\r\n{}"); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(conn)
+		_ = conn.Close()
+		if err != nil || !(strings.HasPrefix(string(answer), "HTTP/1.1 400") || strings.HasPrefix(string(answer), "HTTP/1.1 421")) {
+			t.Errorf("%s: answered %.60q (%v)", name, answer, err)
+		}
 	}
 }

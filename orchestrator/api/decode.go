@@ -9,40 +9,101 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"airlock/ident"
 )
 
-// decode reads the body into a struct. It names an unknown or ill-typed field,
-// and never repeats a value.
+// decode reads the body into a struct. It names an unknown, repeated or ill-typed
+// field, and never repeats a value. Names count as they are written: encoding/json
+// folds their case and takes the last of two, and a proxy in front may have judged
+// another one.
 func decode(c *fiber.Ctx, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(c.Body()))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(into)
-	if err == nil {
-		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return badBody("there is more after the JSON object")
-		}
-		return nil
+	if err := checkFields(c.BodyRaw(), fieldsOf(into)); err != nil {
+		return err
 	}
-	var syntax *json.SyntaxError
+	err := json.Unmarshal(c.BodyRaw(), into)
 	var kind *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &kind):
+		return badBody(fmt.Sprintf("field %q must be a %s", kind.Field, jsonName(kind.Type)))
+	default:
+		return badBody("the body is not valid JSON")
+	}
+}
+
+// fieldsOf lists the JSON names of a struct's fields.
+func fieldsOf(pointer any) []string {
+	t := reflect.TypeOf(pointer).Elem()
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// checkFields accepts one JSON object with these fields, each at most once.
+func checkFields(body []byte, known []string) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	if begin, err := decoder.Token(); err != nil {
+		return syntaxProblem(err)
+	} else if begin != json.Delim('{') {
+		return badBody("the body must be a JSON object")
+	}
+	seen := map[string]bool{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return syntaxProblem(err)
+		}
+		name, _ := token.(string)
+		if !slices.Contains(known, name) {
+			return badBody(fmt.Sprintf("unknown field %q", brief(name)))
+		}
+		if seen[name] {
+			return badBody(fmt.Sprintf("field %q is there twice", name))
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return syntaxProblem(err)
+		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return syntaxProblem(err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return badBody("there is more after the JSON object")
+	}
+	return nil
+}
+
+// syntaxProblem tells where JSON goes wrong.
+func syntaxProblem(err error) error {
+	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		return badBody(fmt.Sprintf("the body is not valid JSON: error at byte %d", syntax.Offset))
-	case errors.As(err, &kind) && kind.Field == "":
-		return badBody("the body must be a JSON object")
-	case errors.As(err, &kind):
-		return badBody(fmt.Sprintf("field %q must be a %s", kind.Field, jsonName(kind.Type)))
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return badBody(strings.TrimPrefix(err.Error(), "json: "))
 	case errors.Is(err, io.EOF):
-		return badBody("the body is empty")
+		return badBody("the body is empty, or not valid JSON: it ends too early")
 	default:
 		return badBody("the body is not valid JSON: it ends too early")
 	}
+}
+
+// maxNamed bounds how much of a caller's own name an error repeats.
+const maxNamed = 64
+
+func brief(name string) string {
+	if len(name) <= maxNamed {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxNamed], "") + "…"
 }
 
 func badBody(message string) problem {
@@ -60,8 +121,20 @@ func jsonName(t reflect.Type) string {
 	case reflect.Struct, reflect.Map:
 		return "object"
 	default:
-		return "number"
+		return "whole number"
 	}
+}
+
+// maxMilliseconds is beyond every limit of time, and far from where a duration
+// overflows.
+const maxMilliseconds = 24 * 60 * 60 * 1000
+
+// milliseconds reads a timeout; 0 stands for the default.
+func milliseconds(field string, n int64) (time.Duration, error) {
+	if n < 0 || n > maxMilliseconds {
+		return 0, badBody(fmt.Sprintf("%s must be between 1 and %d", field, maxMilliseconds))
+	}
+	return time.Duration(n) * time.Millisecond, nil
 }
 
 func parseUser(text string) (ident.User, error) {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -35,12 +34,16 @@ func (s *Server) postExecute(c *fiber.Ctx) error {
 	if body.Detokenize && !s.opts.Rights.Reveal {
 		return problem{fiber.StatusForbidden, "no_reveal_right", "detokenized results need the right reveal", "leave out detokenize, or use a key with that right"}
 	}
+	timeout, err := milliseconds("timeoutMs", body.TimeoutMs)
+	if err != nil {
+		return err
+	}
 	if body.Language == "" {
 		body.Language = string(sandbox.JavaScript)
 	}
 	out, err := s.opts.Service.Execute(s.ctx, orchestrator.ExecuteRequest{
 		User: user, Session: ident.Session(body.SessionID), Language: sandbox.Language(body.Language), Backend: body.Backend,
-		Code: body.Code, Timeout: time.Duration(body.TimeoutMs) * time.Millisecond,
+		Code: body.Code, Timeout: timeout,
 	})
 	if err != nil {
 		if context.Cause(s.ctx) != nil {

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"errors"
+	"net/http"
 	"runtime/debug"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
@@ -10,6 +13,7 @@ import (
 	"airlock/bridge"
 	"airlock/ident"
 	"airlock/orchestrator"
+	"airlock/runtime/sandbox"
 )
 
 // problem is an error in the words of its caller.
@@ -53,12 +57,15 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages"}
 	case errors.Is(err, orchestrator.ErrWorking):
 		return problem{fiber.StatusConflict, "session_at_work", err.Error(), "cancel its task or wait for it, then try again"}
+	case errors.Is(err, sandbox.ErrLimits):
+		return problem{fiber.StatusRequestEntityTooLarge, "too_large", "the script passes a limit of its sandbox", "put data into files or tools, not into the script"}
 	case errors.Is(err, orchestrator.ErrFull):
 		return problem{fiber.StatusServiceUnavailable, "full", err.Error(), "try again in a moment"}
 	case errors.Is(err, orchestrator.ErrClosed):
 		return problem{fiber.StatusServiceUnavailable, "shutting_down", err.Error(), "try again when the server is back"}
 	case errors.As(err, &framework) && framework.Code < fiber.StatusInternalServerError:
-		return problem{framework.Code, frameworkCodes[framework.Code], framework.Message, "see docs/API.md"}
+		// Its own message may repeat bytes of the request.
+		return problem{framework.Code, cmp.Or(frameworkCodes[framework.Code], "invalid_request"), "the request was refused: " + strings.ToLower(http.StatusText(framework.Code)), "see docs/API.md for what the server takes"}
 	default:
 		return problem{fiber.StatusInternalServerError, "internal", "something failed inside airlock", ""}
 	}

@@ -30,9 +30,13 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	timeout, err := milliseconds("timeoutMs", body.TimeoutMs)
+	if err != nil {
+		return err
+	}
 	id, err := s.opts.Service.Submit(s.ctx, orchestrator.TaskRequest{
 		User: user, Session: ident.Session(body.SessionID), Text: pii.NewRaw(body.Task), Model: body.Model,
-		MaxTurns: body.MaxTurns, Timeout: time.Duration(body.TimeoutMs) * time.Millisecond,
+		MaxTurns: body.MaxTurns, Timeout: timeout,
 	})
 	if err != nil {
 		return err

@@ -154,7 +154,10 @@ const (
 	StopTools   StopReason = "tools"
 	StopLength  StopReason = "length"
 	StopRefusal StopReason = "refusal"
-	StopOther   StopReason = "other"
+	// StopFailed says that the task cannot be done, and the text why; models do
+	// not report it.
+	StopFailed StopReason = "failed"
+	StopOther  StopReason = "other"
 )
 
 func (TextDelta) event() {}

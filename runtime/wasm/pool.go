@@ -29,6 +29,7 @@ type pool struct {
 	mu       sync.Mutex // guards all below
 	sessions map[*session]struct{}
 	parked   []*parking // workers of idle sessions, the longest idle first
+	waiting  int        // executions that wait for a worker
 	closed   bool
 }
 
@@ -100,12 +101,23 @@ func (p *pool) fail(ctx context.Context, err error, failures int) bool {
 
 // fresh returns a worker that served nobody. The caller drops it in the end.
 func (p *pool) fresh(ctx context.Context) (*process, error) {
+	for {
+		w, err := p.next(ctx)
+		if err != nil || w.alive() {
+			return w, err
+		}
+		p.drop(w) // something killed it while it waited
+	}
+}
+
+func (p *pool) next(ctx context.Context) (*process, error) {
 	select {
 	case w := <-p.spares:
 		return w, nil
 	default:
-		p.makeRoom()
 	}
+	p.beginWaiting()
+	defer p.endWaiting()
 	select {
 	case w := <-p.spares:
 		return w, nil
@@ -118,15 +130,14 @@ func (p *pool) fresh(ctx context.Context) (*process, error) {
 	}
 }
 
-// makeRoom takes the worker of the session that is idle for longest, when there
-// can be no more workers.
-func (p *pool) makeRoom() {
-	if len(p.slots) < cap(p.slots) {
-		return
-	}
+// beginWaiting takes the worker of the session that is idle for longest, when
+// there can be no more workers. Where none is idle, the next one that would be
+// makes room instead: see park.
+func (p *pool) beginWaiting() {
 	p.mu.Lock()
+	p.waiting++
 	var oldest *parking
-	if len(p.parked) > 0 {
+	if len(p.parked) > 0 && len(p.slots) == cap(p.slots) {
 		oldest = p.parked[0]
 		p.unpark(oldest)
 	}
@@ -134,6 +145,12 @@ func (p *pool) makeRoom() {
 	if oldest != nil {
 		p.drop(oldest.process)
 	}
+}
+
+func (p *pool) endWaiting() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting--
 }
 
 // take returns the session's own worker, or a fresh one.
@@ -171,17 +188,18 @@ func (p *pool) unpark(k *parking) {
 	}
 }
 
-// park keeps a worker for its session.
+// park keeps a worker for its session, unless others wait for a worker.
 func (p *pool) park(s *session, w *process) {
 	p.mu.Lock()
-	_, open := p.sessions[s]
-	if open {
+	_, keep := p.sessions[s]
+	keep = keep && p.waiting == 0
+	if keep {
 		k := &parking{owner: s, process: w}
 		k.expiry = time.AfterFunc(idleTime, func() { p.expire(k) })
 		p.parked = append(p.parked, k)
 	}
 	p.mu.Unlock()
-	if !open {
+	if !keep {
 		p.drop(w)
 	}
 }

@@ -17,8 +17,9 @@ type outcome struct {
 	Artifacts json.RawMessage `json:"artifacts"`
 }
 
-// answer turns the result of running the skill name into the user's answer.
-func answer(name string, result llm.ToolResult) string {
+// answer turns the result of running the skill name into the user's answer, and
+// says whether the skill did its work.
+func answer(name string, result llm.ToolResult) (text string, stop llm.StopReason) {
 	if name == "" {
 		name = "The script"
 	} else {
@@ -27,13 +28,13 @@ func answer(name string, result llm.ToolResult) string {
 	content := strings.TrimSpace(result.Content.String())
 	out := readOutcome(content)
 	if result.IsError || out.failed() {
-		return failure(name, out, content)
+		return failure(name, out, content), llm.StopFailed
 	}
-	text := report(out.Result)
+	text = report(out.Result)
 	if text == "" {
 		text = name + " ran, but it reported nothing."
 	}
-	return text + artifactLine(text, out)
+	return text + artifactLine(text, out), llm.StopEnd
 }
 
 // readOutcome takes apart what the tool answered. Whatever is not an outcome is

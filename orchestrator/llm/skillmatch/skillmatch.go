@@ -116,7 +116,8 @@ func (p *Provider) turn(r llm.Request) (llm.Event, llm.StopReason) {
 		if call, cut := rereadCall(r.Messages, result); cut {
 			return call, llm.StopTools
 		}
-		return llm.TextDelta{Text: answer(nameOf(r.Skills, ranPath(r.Messages)), result)}, llm.StopEnd
+		text, stop := answer(nameOf(r.Skills, ranPath(r.Messages)), result)
+		return llm.TextDelta{Text: text}, stop
 	}
 	task := taskText(r.Messages)
 	chosen, refusal := p.choose(task, r.Skills)
