@@ -28,12 +28,17 @@ type Index struct {
 	ranks ranking
 }
 
-// Match is one tool that fits a question. Scores compare matches of one search
-// only: the higher, the better.
+// Match is one tool for a question. Score says from 0 to 1 how much of the question
+// it answers; compare it with Fits.
 type Match struct {
 	Name  string
 	Score float64
 }
+
+// Fits is the score under which a match is a guess: when the best match of a search
+// scores less, most likely no tool fits. It was chosen with the questions in
+// testdata/questions.tsv, some of which no tool can answer.
+const Fits = 0.3
 
 // maxIndexedText bounds how much of one description is indexed. The real ones
 // say what a tool does in their first paragraphs; what follows is examples.
@@ -93,14 +98,14 @@ func readFields(vault *pii.Vault, tool servers.Tool) (fields, error) {
 }
 
 // The weights say how much a word tells about a tool by where it stands. They
-// were chosen by hand: a name is written to be found by, parameters are shared by
-// many tools.
+// were chosen with the half "tune" of testdata/questions.tsv.
 const (
-	weightName        = 3
-	weightServer      = 1.5
-	weightTitle       = 2
-	weightDescription = 1
-	weightParameter   = 0.5
+	weightName      = 3.0
+	weightServer    = 1.5
+	weightTitle     = 2.0
+	weightLead      = 2.0
+	weightRest      = 0.5
+	weightParameter = 0.1
 )
 
 // frequencies counts the stems of a tool, each occurrence by its field's weight.
@@ -114,9 +119,28 @@ func (f fields) frequencies(words *stemmer) map[string]float64 {
 	count(f.name, weightName)
 	count(f.server, weightServer)
 	count(f.title, weightTitle)
-	count(f.description, weightDescription)
+	lead, rest := splitLead(f.description)
+	count(lead, weightLead)
+	count(rest, weightRest)
 	for _, p := range f.parameters {
 		count(p, weightParameter)
 	}
 	return counts
+}
+
+// maxLead is the longest beginning of a description that counts as its lead, in
+// bytes.
+const maxLead = 200
+
+// splitLead parts a description after its first sentence, where authors say what
+// a tool does.
+func splitLead(description string) (lead, rest string) {
+	description = strings.TrimSpace(description)
+	lead = head(description, maxLead)
+	for _, end := range []string{". ", ".\n", "\n\n"} {
+		if i := strings.Index(lead, end); i > 0 {
+			lead = lead[:i]
+		}
+	}
+	return lead, description[len(lead):]
 }

@@ -29,8 +29,8 @@ func sampleIndex(t *testing.T) *Index {
 		named("github__listIssues", "List the issues of a repository", "owner", "repo", "label"),
 		named("database__query", "Run a read-only SQL query", "query", "database"),
 		named("database__list_tables", "Names of all tables"),
-		named("clock__now", "The time", "timezone"),
-		named("clock__then", "The time", "timezone"),
+		named("clock__now_then", "The time", "timezone"),
+		named("clock__then_now", "The time", "timezone"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,12 +51,15 @@ func TestSearch(t *testing.T) {
 		"stems":                           {"creating requests", 1, []string{"github__create_pull_request"}},
 		"a parameter's name":              {"label", 5, []string{"github__listIssues"}},
 		"the server's name":               {"database", 1, []string{"database__query"}},
-		"equal tools by name":             {"timezone", 5, []string{"clock__now", "clock__then"}},
-		"the exact name comes first":      {"clock__then", 1, []string{"clock__then"}},
+		"equal tools by name":             {"timezone", 5, []string{"clock__now_then", "clock__then_now"}},
+		"the exact name comes first":      {"clock__then_now", 1, []string{"clock__then_now"}},
 		"stop words find nothing":         {"of the a", 5, nil},
-		"an unknown word finds nothing":   {"zebra", 5, nil},
+		"a misspelt word":                 {"repositry", 1, []string{"github__listIssues"}},
+		"a synonym":                       {"merge request", 1, []string{"github__create_pull_request"}},
+		"a word of like meaning":          {"clocks", 1, []string{"clock__now_then"}},
+		"an unknown word finds nothing":   {"zzyzxq", 5, nil},
 		"an empty question finds nothing": {"", 5, nil},
-		"no more than the limit":          {"timezone", 1, []string{"clock__now"}},
+		"no more than the limit":          {"timezone", 1, []string{"clock__now_then"}},
 		"a limit below zero":              {"timezone", -1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,8 +115,8 @@ func TestNearest(t *testing.T) {
 		"another case":            {"GitHub__ListIssues", "github__listIssues"},
 		"another separator":       {"database.list-tables", "database__list_tables"},
 		"the bare tool":           {"create_pull_request", "github__create_pull_request"},
-		"a single underscore":     {"clock_now", "clock__now"},
-		"something else entirely": {"", "clock__now"},
+		"a single underscore":     {"clock_now_then", "clock__now_then"},
+		"something else entirely": {"", "database__query"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,39 +2,57 @@ package discovery
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
-
-	"github.com/kljensen/snowball/english"
 )
 
-// The constants of Okapi BM25 at their usual values: how fast repeating a word
-// stops to count, and how much a long text is held against its tool.
+// The constants of Okapi BM25: how fast repeating a word stops to count, and how
+// much a long text is held against its tool.
 const (
-	saturation = 1.2
-	lengthPart = 0.75
+	saturation = 2.0
+	lengthPart = 0.5
 )
 
-// ranking is an inverted index: for each stem the tools that have it.
+// ranking is an inverted index: for each stem the tools that have it, and the
+// meanings of stems and tools.
 type ranking struct {
-	postings map[string][]posting
-	lengths  []float64 // by tool
-	average  float64   // of lengths
+	number   map[string]int // of stems
+	stems    []string
+	postings [][]posting // by stem
+	lengths  []float64   // by tool
+	average  float64     // of lengths
+	meanings []meaning   // of the stems that stand in names and first sentences
+	tools    []vector    // by tool
 }
 
 type posting struct {
 	tool      int
-	frequency float64 // weighted by field
+	frequency float64 // weighted by field; after finish, saturated to 0..1
+}
+
+// meaning is the vector of an indexed stem.
+type meaning struct {
+	stem int
+	vector
 }
 
 // add enters the next tool with its weighted stem counts.
 func (r *ranking) add(counts map[string]float64) {
-	if r.postings == nil {
-		r.postings = map[string][]posting{}
+	if r.number == nil {
+		r.number = map[string]int{}
 	}
 	tool, length := len(r.lengths), 0.0
-	for stem, n := range counts {
-		r.postings[stem] = append(r.postings[stem], posting{tool, n})
+	for _, stem := range slices.Sorted(maps.Keys(counts)) { // sums of floats depend on their order
+		n := counts[stem]
+		i, ok := r.number[stem]
+		if !ok {
+			i = len(r.stems)
+			r.number[stem] = i
+			r.stems = append(r.stems, stem)
+			r.postings = append(r.postings, nil)
+		}
+		r.postings[i] = append(r.postings[i], posting{tool, n})
 		length += n
 	}
 	r.lengths = append(r.lengths, length)
@@ -49,75 +67,100 @@ func (r *ranking) finish() {
 	if total > 0 {
 		r.average = total / float64(len(r.lengths))
 	}
+	for _, found := range r.postings {
+		for i, p := range found {
+			relative := 1 - lengthPart + lengthPart*r.lengths[p.tool]/r.average
+			found[i].frequency = p.frequency * (1 + saturation) / (p.frequency + saturation*relative) / (1 + saturation)
+		}
+	}
+	r.learnMeanings()
 }
 
-// term is one stem that a question asks for, and how much finding it counts: 1
-// for a word of the question itself.
-type term struct {
-	stem   string
-	weight float64
-}
-
-// terms reads a question. Words that could be meant, such as synonyms and
-// corrected typos, belong here: as further terms of a lower weight.
-func terms(question string) []term {
-	var all []term
-	seen := map[string]bool{}
-	words := newStemmer()
-	for _, word := range splitWords(question) {
-		stem := words.stem(word)
-		if english.IsStopWord(word) || seen[stem] || len(all) == maxTerms {
+// learnMeanings finds the vectors of the stems, and for each tool the sum of the
+// vectors of its stems by how much each tells about it.
+func (r *ranking) learnMeanings() {
+	lx := wordVectors()
+	r.tools = make([]vector, len(r.lengths))
+	for i, stem := range r.stems {
+		v, ok := lx.vector(stem)
+		if !ok {
 			continue
 		}
-		seen[stem] = true
-		all = append(all, term{stem, 1})
+		telling := false
+		weight := r.rarity(i) * lx.commonness(stem)
+		for _, p := range r.postings[i] {
+			telling = telling || p.frequency >= tellingFrequency
+			r.tools[p.tool].addScaled(&v, float32(weight*p.frequency))
+		}
+		if telling {
+			r.meanings = append(r.meanings, meaning{i, v})
+		}
 	}
-	return all
+	slices.SortFunc(r.meanings, func(a, b meaning) int { return cmp.Compare(r.stems[a.stem], r.stems[b.stem]) })
+	for t := range r.tools {
+		r.tools[t] = r.tools[t].unit()
+	}
 }
 
-// maxTerms bounds the work of one search; no honest question has more words.
-const maxTerms = 64
-
-// maxQuestion bounds the bytes of a question that are read.
-const maxQuestion = 4096
+// rarity is how much a stem tells by being in few tools (the idf of BM25).
+func (r *ranking) rarity(stem int) float64 {
+	n := float64(len(r.postings[stem]))
+	return math.Log(1 + (float64(len(r.lengths))-n+0.5)/(n+0.5))
+}
 
 // Search ranks the tools for a question in plain words or a part of a name, best
-// first and by name among equals, at most limit of them. Tools that share no
-// word with the question are left out.
+// first and by name among equals, at most limit of them. Tools that have nothing
+// to do with the question are left out; what is left fits it well or badly: see
+// Match and Fits.
 func (ix *Index) Search(question string, limit int) []Match {
-	scores := ix.ranks.scores(terms(head(question, maxQuestion)))
-	matches := make([]Match, 0, len(scores))
+	scores := ix.ranks.scores(ix.ranks.read(head(question, maxQuestion)))
+	if tool, named := slices.BinarySearch(ix.names, question); named {
+		scores[tool] = 1 // no other can have: a word of a tool counts less than wholly
+	}
+	var found []int
 	for tool, score := range scores {
-		matches = append(matches, Match{Name: ix.names[tool], Score: score})
-	}
-	slices.SortFunc(matches, func(a, b Match) int {
-		return cmp.Or(exactFirst(question, a.Name, b.Name), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Name, b.Name))
-	})
-	return slices.Clip(matches[:min(max(limit, 0), len(matches))])
-}
-
-// exactFirst puts the tool whose very name was asked for before all others.
-func exactFirst(question, a, b string) int {
-	switch question {
-	case a:
-		return -1
-	case b:
-		return 1
-	}
-	return 0
-}
-
-// scores sums up, in the order of the terms so that equal questions give equal
-// sums, what each term says for each tool that has it.
-func (r *ranking) scores(asked []term) map[int]float64 {
-	scores := map[int]float64{}
-	for _, t := range asked {
-		found := r.postings[t.stem]
-		rarity := math.Log(1 + (float64(len(r.lengths)-len(found))+0.5)/(float64(len(found))+0.5))
-		for _, p := range found {
-			relative := 1 - lengthPart + lengthPart*r.lengths[p.tool]/r.average
-			scores[p.tool] += t.weight * rarity * p.frequency * (saturation + 1) / (p.frequency + saturation*relative)
+		if score > 0 {
+			found = append(found, tool)
 		}
+	}
+	slices.SortFunc(found, func(a, b int) int {
+		if c := cmp.Compare(scores[b], scores[a]); c != 0 {
+			return c
+		}
+		return a - b // tools are numbered by name
+	})
+	found = found[:min(max(limit, 0), len(found))]
+	matches := make([]Match, 0, len(found))
+	for _, tool := range found {
+		matches = append(matches, Match{Name: ix.names[tool], Score: scores[tool]})
+	}
+	return matches
+}
+
+// scores says for each tool how well it answers, from 0 to 1: how much of what was
+// asked its words explain, and how alike the two are as a whole.
+func (r *ranking) scores(asked asked) []float64 {
+	scores, best := make([]float64, len(r.lengths)), make([]float64, len(r.lengths))
+	if asked.weight == 0 {
+		return scores
+	}
+	for _, c := range asked.concepts {
+		clear(best)
+		for _, alternative := range c.alternatives {
+			for _, p := range r.postings[alternative.stem] {
+				best[p.tool] = max(best[p.tool], alternative.likeness*p.frequency)
+			}
+		}
+		for tool, b := range best {
+			scores[tool] += c.weight * b
+		}
+	}
+	for tool, explained := range scores {
+		if explained == 0 {
+			continue
+		}
+		scores[tool] = (1-meaningPart)*explained/asked.weight +
+			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool])))
 	}
 	return scores
 }
