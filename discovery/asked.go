@@ -129,7 +129,7 @@ func (a *asked) addWord(r *ranking, w word, meant []string) {
 	if !known && len(c.alternatives) == 0 {
 		c.addMisspelt(r, w.stem)
 	}
-	if known { := wordVectors().vector(w.stem); ok {
+	if known {
 		a.meaning.addScaled(&v, float32(w.weight))
 		c.addLikes(r, &v)
 	}
