@@ -134,9 +134,9 @@ func (s *suite) testParallelCalls(t *testing.T) {
 // testCallsEnd leaves calls behind, which must be over when Run returns.
 func (s *suite) testCallsEnd(t *testing.T) {
 	for name, code := range map[string]string{
-		"when the script returns":  `for (let i = 0; i < 20; i++) callMCPTool("test__never", {}).catch(() => {}); await callMCPTool("test__first", {}); return 1`,
-		"when the script fails":    `for (let i = 0; i < 20; i++) callMCPTool("test__never", {}).catch(() => {}); await callMCPTool("test__first", {}); throw new Error("x")`,
-		"when there is a flood":    `for (let i = 0; i < 5000; i++) callMCPTool("test__never", {}).catch(() => {}); await utils.sleep(1); return 1`,
+		"when the script returns":  `for (let i = 0; i < 5; i++) callMCPTool("test__never", {}).catch(() => {}); await callMCPTool("test__first", {}); return 1`,
+		"when the script fails":    `for (let i = 0; i < 5; i++) callMCPTool("test__never", {}).catch(() => {}); await callMCPTool("test__first", {}); throw new Error("x")`,
+		"when there is a flood":    `for (let i = 0; i < 5000; i++) callMCPTool("test__never", {}).catch(() => {}); await utils.sleep(200); return 1`,
 		"when the script computes": `callMCPTool("test__never", {}).catch(() => {}); await callMCPTool("test__first", {}); for (let i = 0; i < 1e5; i++); return 1`,
 	} {
 		t.Run(name, func(t *testing.T) {

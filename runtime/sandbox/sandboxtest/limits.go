@@ -149,8 +149,8 @@ func (s *suite) testCancel(t *testing.T) {
 	box := s.open(t)
 	for name, code := range map[string]string{
 		"while it waits":    `await callMCPTool("a__b", {})`,
-		"while it computes": `callMCPTool("a__b", {}); await null; for (;;);`,
-		"while it catches":  `callMCPTool("a__b", {}); await null; for (;;) { try { for (;;); } catch {} finally { continue } }`,
+		"while it computes": `callMCPTool("a__b", {}); await utils.sleep(100); for (;;);`,
+		"while it catches":  `callMCPTool("a__b", {}); await utils.sleep(100); for (;;) { try { for (;;); } catch {} finally { continue } }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(bounded(t))
@@ -159,7 +159,11 @@ func (s *suite) testCancel(t *testing.T) {
 			x := script(code)
 			x.Bridge = g
 			done := background(ctx, box, x)
-			<-g.entered
+			select {
+			case <-g.entered:
+			case <-ctx.Done():
+				t.Fatal("the call never came")
+			}
 			cancel()
 			if r := <-done; r.Reason != sandbox.ReasonCancelled {
 				t.Errorf("it ended with %q, want %q", r.Reason, sandbox.ReasonCancelled)
