@@ -92,14 +92,14 @@ func (c *call) run() (result pii.Tokenized, toolFailed bool, e *Error) {
 // admit checks scope and limits, before anything is read.
 func (c *call) admit() *Error {
 	if !c.access.grant.Scope.Allows(c.name) {
-		return c.refuse(scopeRefusal(c.name))
+		return c.refuse(scopeRefusal(c.access.grant.Vault, c.name))
 	}
 	return c.access.countCall()
 }
 
 // scopeRefusal is the same whether there is such a tool or not.
-func scopeRefusal(name string) Error {
-	return Error{http.StatusForbidden, "out_of_scope", "this execution may not use " + brief(name),
+func scopeRefusal(v *pii.Vault, name string) Error {
+	return Error{http.StatusForbidden, "out_of_scope", "this execution may not use the tool " + echo(v, name),
 		"use a tool that list_mcp_tools shows, or ask for a task with a wider scope"}
 }
 
@@ -188,7 +188,7 @@ func (c *call) detokenize() (string, *Error) {
 func (c *call) validate(plain string) *Error {
 	schema, err := c.bridge.schemas.get(inClear(c.tool.InputSchema))
 	if err != nil {
-		e := c.refuse(Error{http.StatusBadGateway, "bad_tool_schema", "the input schema of " + brief(c.name) + " cannot be used: " + err.Error(),
+		e := c.refuseBySchema(Error{http.StatusBadGateway, "bad_tool_schema", "the input schema of " + brief(c.name) + " cannot be used: " + err.Error(),
 			"use another tool; the server's author has to mend this one"})
 		c.bridge.log.Warn("input schema cannot be used", zap.String("tool", c.name), zap.String("error", e.Message))
 		return e
@@ -196,12 +196,18 @@ func (c *call) validate(plain string) *Error {
 	broken, err := schema.check(plain)
 	switch {
 	case err != nil:
-		return c.refuse(Error{http.StatusUnprocessableEntity, "invalid_arguments", "the arguments of " + brief(c.name) + " cannot be checked: " + err.Error(), "send fewer or flatter arguments"})
+		return c.refuseBySchema(Error{http.StatusUnprocessableEntity, "invalid_arguments", "the arguments of " + brief(c.name) + " cannot be checked: " + err.Error(), "send fewer or flatter arguments"})
 	case len(broken) > 0:
-		return c.refuse(Error{http.StatusUnprocessableEntity, "invalid_arguments", "the arguments of " + brief(c.name) + " do not fit its input schema: " + describeViolations(broken, c.wroteItself),
+		return c.refuseBySchema(Error{http.StatusUnprocessableEntity, "invalid_arguments", "the arguments of " + brief(c.name) + " do not fit its input schema: " + describeViolations(broken, c.wroteItself),
 			"see get_mcp_tool_details(" + brief(c.name) + ") for the schema"})
 	}
 	return nil
+}
+
+// refuseBySchema tokenizes texts that quote the tool's schema: values in them are
+// the server's own.
+func (c *call) refuseBySchema(e Error) *Error {
+	return refusal(c.access.grant.Vault, pii.OriginServer(c.tool.Server), e)
 }
 
 // ask calls the tool.
@@ -225,6 +231,7 @@ func (c *call) ask(plain string) (servers.Result, *Error) {
 // tokenizeResult makes the result fit for the script. Whatever a server sent, it
 // leaves as one JSON object.
 func (c *call) tokenizeResult(raw pii.Raw) (pii.Tokenized, *Error) {
+	c.access.grant.Vault.MarkHeard(c.tool.Server)
 	result, err := c.access.grant.Vault.Tokenize(raw, pii.OriginServer(c.tool.Server))
 	if err != nil {
 		return pii.Tokenized{}, c.vaultError("tokenize a result", err)

@@ -91,3 +91,13 @@ func tooLarge(what string, limit int64) *Error {
 
 // listed joins names for a sentence.
 func listed(names []string) string { return strings.Join(names, ", ") }
+
+// echo repeats a name that a script sent, unless it holds personal data. A token in
+// its place would tell the script whether it had guessed a value of the session.
+func echo(v *pii.Vault, name string) string {
+	tokenized, err := v.Tokenize(pii.NewRaw(name), originScript)
+	if err != nil || tokenized.String() != name {
+		return "that it named, which holds personal data"
+	}
+	return brief(name)
+}

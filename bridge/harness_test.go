@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 // when the user is asked.
 const testCatalog = `{"schemaVersion":1,"servers":{
 	"shop": {"transport":"builtin"},
+	"post": {"transport":"builtin"},
 	"mail": {"transport":"builtin","release":"none"},
 	"crm":  {"transport":"builtin","release":"all"},
 	"disk": {"transport":"builtin","tools":{"approval":{"delete_*":"required","*":"hint"}}}}}`

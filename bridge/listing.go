@@ -217,7 +217,7 @@ func entryOf(v *pii.Vault, tool servers.Tool, d Detail) (pii.Tokenized, error) {
 // there is none of this name, with the nearest ones, or that its server failed.
 func (b *Bridge) Describe(ctx context.Context, v Viewer, name string) (pii.Tokenized, error) {
 	if !v.Scope.Allows(name) {
-		return pii.Tokenized{}, refusal(v.Vault, originScript, scopeRefusal(name))
+		return pii.Tokenized{}, refusal(v.Vault, originScript, scopeRefusal(v.Vault, name))
 	}
 	tool, err := b.options.Upstreams.Tool(ctx, servers.Caller{User: v.User, Session: v.Session}, name)
 	switch {
@@ -244,7 +244,7 @@ func (b *Bridge) unknownTool(ctx context.Context, v Viewer, name string) *Error 
 	} else if near := index.Nearest(name, maxNearest); len(near) > 0 {
 		hint = "nearest names: " + listed(near) + "; " + hint
 	}
-	return refusal(v.Vault, originScript, Error{http.StatusNotFound, "unknown_tool", "there is no tool " + brief(name), hint})
+	return refusal(v.Vault, originScript, Error{http.StatusNotFound, "unknown_tool", "there is no tool " + echo(v.Vault, name), hint})
 }
 
 // description is everything about one tool. Absent parts are left out.

@@ -71,7 +71,7 @@ func (r *request) parameters(known ...string) (map[string]string, *Error) {
 	for name, all := range values {
 		switch {
 		case !slices.Contains(known, name):
-			return nil, r.refuse(Error{http.StatusBadRequest, "unknown_parameter", "there is no parameter " + brief(name), allowedNames(known)})
+			return nil, r.refuse(Error{http.StatusBadRequest, "unknown_parameter", "there is no parameter " + echo(r.access.grant.Vault, name), allowedNames(known)})
 		case len(all) > 1:
 			return nil, badRequest("bad_query", "a parameter is given more than once", "give each parameter once")
 		}
@@ -123,7 +123,7 @@ func (r *request) object(data []byte, known []string) (map[string]json.RawMessag
 	}
 	for name := range members {
 		if !slices.Contains(known, name) {
-			return nil, r.refuse(Error{http.StatusBadRequest, "unknown_field", "there is no field " + brief(name), allowedNames(known)})
+			return nil, r.refuse(Error{http.StatusBadRequest, "unknown_field", "there is no field " + echo(r.access.grant.Vault, name), allowedNames(known)})
 		}
 	}
 	return members, nil

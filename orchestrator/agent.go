@@ -79,6 +79,7 @@ func (a *agent) begin() error {
 	if err != nil {
 		return fmt.Errorf("tokenize the task: %w", err)
 	}
+	a.task.request.Text = pii.Raw{} // kept no longer than needed: erasing could not reach it
 	if a.skills, err = a.matchSkills(text); err != nil {
 		return err
 	}

@@ -84,7 +84,10 @@ func TestModelNeverSeesPersonalValues(t *testing.T) {
 			Stdout: pii.NewRaw("card " + secrets[1] + "\n"), Stderr: pii.NewRaw("ssn " + secrets[2] + "\n"),
 		}
 		if x.Code == "return 2" {
-			r.Reason, r.Error = sandbox.ReasonError, &sandbox.ScriptError{Name: "Error", Message: pii.NewRaw("no such user " + secrets[0]), Stack: pii.NewRaw("at " + secrets[0])}
+			if err := x.Files.WriteFile("/artifacts/"+secrets[2]+".txt", []byte("x")); err != nil {
+				t.Errorf("write: %v", err)
+			}
+			r.Reason, r.Error = sandbox.ReasonError, &sandbox.ScriptError{Name: secrets[2], Hint: "ask " + secrets[0], Message: pii.NewRaw("no such user " + secrets[0]), Stack: pii.NewRaw("at " + secrets[0])}
 		}
 		return r
 	})
@@ -98,7 +101,7 @@ func TestModelNeverSeesPersonalValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		text += e.Data.Text.String() + e.Data.Code.String()
+		text += e.Data.Text.String() + e.Data.Code.String() + e.Data.Name.String()
 	}
 	for _, secret := range secrets {
 		if strings.Contains(text, secret) {

@@ -48,7 +48,7 @@ type EventData struct {
 	Outcome    string          `json:"outcome,omitempty"`
 	DurationMs int64           `json:"durationMs,omitempty"`
 	Bytes      int64           `json:"bytes,omitempty"`
-	Name       string          `json:"name,omitempty"`
+	Name       pii.Tokenized   `json:"name,omitzero"`
 	Problem    *Problem        `json:"problem,omitempty"`
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
 	"airlock/bridge"
 	"airlock/ident"
 	"airlock/pii"
@@ -58,11 +56,9 @@ type Execution struct {
 
 // ScriptError is what went wrong in a script.
 type ScriptError struct {
-	Name         string
-	Message      pii.Tokenized
-	Line, Column int
-	Stack        pii.Tokenized
-	Hint         string
+	Name, Message pii.Tokenized
+	Line, Column  int
+	Stack, Hint   pii.Tokenized
 }
 
 // RefusedSkill is a change under /skills that was not kept.
@@ -157,11 +153,15 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if err != nil {
 		return Execution{}, err
 	}
-	if out.Artifacts, err = s.newArtifacts(session, before, x); err != nil {
+	made, err := s.newArtifacts(session, before)
+	if err != nil {
 		return Execution{}, err
 	}
-	if err := s.kept.keep(ctx, session, out.Artifacts); err != nil {
+	if err := s.kept.keep(ctx, session, made); err != nil {
 		return Execution{}, fmt.Errorf("keep what the artifacts need: %w", err)
+	}
+	if out.Artifacts, err = tellArtifacts(session.vault, made, x); err != nil {
+		return Execution{}, err
 	}
 	x.event(EventExecutionFinished, EventData{Execution: id, Outcome: string(out.Reason), DurationMs: out.Duration.Milliseconds()})
 	return out, nil
@@ -240,31 +240,40 @@ func tokenizeError(v *pii.Vault, e *sandbox.ScriptError) (*ScriptError, error) {
 	if e == nil {
 		return nil, nil
 	}
-	message, err := v.Tokenize(e.Message, pii.OriginScript)
-	if err != nil {
-		return nil, fmt.Errorf("tokenize the script's error: %w", err)
+	told := &ScriptError{Line: e.Line, Column: e.Column}
+	for _, part := range []struct {
+		from pii.Raw
+		to   *pii.Tokenized
+	}{
+		{pii.NewRaw(e.Name), &told.Name}, {e.Message, &told.Message}, {e.Stack, &told.Stack}, {pii.NewRaw(e.Hint), &told.Hint},
+	} {
+		var err error
+		if *part.to, err = v.Tokenize(part.from, pii.OriginScript); err != nil {
+			return nil, fmt.Errorf("tokenize the script's error: %w", err)
+		}
 	}
-	stack, err := v.Tokenize(e.Stack, pii.OriginScript)
-	if err != nil {
-		return nil, fmt.Errorf("tokenize the script's stack: %w", err)
-	}
-	return &ScriptError{Name: e.Name, Message: message, Line: e.Line, Column: e.Column, Stack: stack, Hint: e.Hint}, nil
+	return told, nil
 }
 
 // newArtifacts finds the artifacts that were not there before, or were changed.
-func (s *Service) newArtifacts(session *session, before []workspace.Artifact, x script) ([]Artifact, error) {
+func (s *Service) newArtifacts(session *session, before []workspace.Artifact) ([]workspace.Artifact, error) {
 	after, err := s.opts.Workspaces.List(session.key)
 	if err != nil {
 		return nil, fmt.Errorf("list artifacts: %w", err)
 	}
-	var made []Artifact
-	for _, a := range after {
-		if slices.Contains(before, a) {
-			continue
+	return slices.DeleteFunc(after, func(a workspace.Artifact) bool { return slices.Contains(before, a) }), nil
+}
+
+// tellArtifacts makes the names fit to be told, and tells them.
+func tellArtifacts(v *pii.Vault, made []workspace.Artifact, x script) ([]Artifact, error) {
+	var told []Artifact
+	for _, a := range made {
+		name, err := v.Tokenize(pii.NewRaw(a.Name), pii.OriginScript)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize the name of an artifact: %w", err)
 		}
-		made = append(made, Artifact{Name: a.Name, Size: a.Size, MIME: a.MIME})
-		x.event(EventArtifactCreated, EventData{Name: a.Name, Bytes: a.Size})
+		told = append(told, Artifact{Name: name, Size: a.Size, MIME: a.MIME})
+		x.event(EventArtifactCreated, EventData{Name: name, Bytes: a.Size})
 	}
-	s.log.Debug("execution ended", zap.String("session", string(session.id)), zap.Int("artifacts", len(made)))
-	return made, nil
+	return told, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"airlock/ident"
 	"airlock/pii"
+	"airlock/workspace"
 )
 
 // keeper keeps, beyond the life of a session, what its artifacts need to be read
@@ -26,7 +27,7 @@ type keeper struct {
 }
 
 // keep saves the session's vault with the artifacts that were just made.
-func (k *keeper) keep(ctx context.Context, s *session, made []Artifact) error {
+func (k *keeper) keep(ctx context.Context, s *session, made []workspace.Artifact) error {
 	if len(made) == 0 {
 		return nil
 	}

@@ -186,7 +186,7 @@ type executionView struct {
 	Stdout    pii.Tokenized   `json:"stdout,omitzero"`
 	Stderr    pii.Tokenized   `json:"stderr,omitzero"`
 	Error     *errorView      `json:"error,omitempty"`
-	Artifacts []string        `json:"artifacts,omitempty"`
+	Artifacts []pii.Tokenized `json:"artifacts,omitempty"`
 	Saved     []string        `json:"skillsSaved,omitempty"`
 	Refused   []RefusedSkill  `json:"skillsRefused,omitempty"`
 	Note      string          `json:"note,omitempty"`
@@ -194,10 +194,10 @@ type executionView struct {
 }
 
 type errorView struct {
-	Name    string        `json:"name"`
+	Name    pii.Tokenized `json:"name"`
 	Message pii.Tokenized `json:"message"`
 	Line    int           `json:"line,omitempty"`
-	Hint    string        `json:"hint,omitempty"`
+	Hint    pii.Tokenized `json:"hint,omitzero"`
 }
 
 // tellModel puts an execution into JSON for the model. What is too long is cut,

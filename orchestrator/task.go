@@ -64,7 +64,8 @@ type Task struct {
 
 // Artifact is a file that a script left for the user.
 type Artifact struct {
-	Name string
+	// Name is its path below /artifacts. Scripts choose it, so it is tokenized.
+	Name pii.Tokenized
 	Size int64
 	MIME string
 }

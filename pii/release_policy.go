@@ -169,7 +169,7 @@ func (p Policy) allows(v *Vault, e *entry, server string) bool {
 	if slices.Contains(e.origins, OriginUser) || slices.Contains(e.origins, OriginServer(server)) {
 		return true
 	}
-	return !v.holdsUnseen() && onlyScript(e.origins)
+	return onlyScript(e.origins) && !v.holdsUnseen() && v.heardNobodyBut(server)
 }
 
 // isOneOf reports whether all types that e was found as are listed.
@@ -185,8 +185,20 @@ func (e *entry) isOneOf(types []Type) bool {
 // holdsUnseen reports whether a script may know values that no detector saw.
 func (v *Vault) holdsUnseen() bool { return v.mode == Open || v.unseen.Load() }
 
-// onlyScript reports whether nobody but a script brought the value: in a session
-// that holds nothing unseen it was made up, since scripts know tokens only.
+// heardNobodyBut reports whether no other server has answered in the session. One
+// that has may have sent a value in pieces or in a code that no detector undoes, such
+// as SQL's hex(), and a script may have put it together. The caller holds v.mu.
+func (v *Vault) heardNobodyBut(server string) bool {
+	for _, name := range v.heard {
+		if name != server {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyScript reports whether nobody but a script brought the value: where nothing
+// could have told it, the script made it up.
 func onlyScript(origins []Origin) bool {
 	return len(origins) == 1 && origins[0] == OriginScript
 }

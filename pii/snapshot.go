@@ -113,6 +113,7 @@ type record struct {
 	Mode     Mode
 	Unseen   bool
 	Rankings int
+	Heard    []string `json:",omitempty"`
 	Entries  []entryRecord
 }
 
@@ -133,7 +134,7 @@ func (v *Vault) snapshot() ([]byte, error) {
 	if v.erased {
 		return nil, ErrErased
 	}
-	r := record{Version: recordVersion, Nonce: v.nonce, Key: v.key, Mode: v.mode, Unseen: v.unseen.Load(), Rankings: v.rankings}
+	r := record{Version: recordVersion, Nonce: v.nonce, Key: v.key, Mode: v.mode, Unseen: v.unseen.Load(), Rankings: v.rankings, Heard: v.heard}
 	for _, e := range v.all {
 		top := len(e.forms) - 1
 		r.Entries = append(r.Entries, entryRecord{e.typ, e.also, e.number, top, []byte(e.forms[top]), e.origins})
@@ -155,6 +156,7 @@ func restore(plain []byte, o VaultOptions) (*Vault, error) {
 	}
 	v.key, v.rankings = r.Key, r.Rankings
 	v.unseen.Store(r.Unseen)
+	v.heard = r.Heard
 	for _, one := range r.Entries {
 		e, err := v.add(found{text: string(one.Text), typ: one.Type, level: one.Level, number: one.Number})
 		if err != nil {

@@ -70,6 +70,7 @@ type Vault struct {
 	mode   Mode
 	nonce  string
 	unseen atomic.Bool  // the session holds data that no detector looked at
+	heard  []string     // servers that have answered in the session
 	used   atomic.Int64 // when it was used last, in nanoseconds since 1970
 	rank   bool
 
@@ -162,6 +163,17 @@ func (v *Vault) MarkUnseen() { v.unseen.Store(true) }
 func (v *Vault) LastUsed() time.Time { return time.Unix(0, v.used.Load()) }
 
 func (v *Vault) touch() { v.used.Store(time.Now().UnixNano()) }
+
+// MarkHeard notes that a server has answered a call of the session. From then on a
+// value that only a script brought goes to no other server without its policy
+// allowing the type.
+func (v *Vault) MarkHeard(server string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.heard, server) {
+		v.heard = append(v.heard, server)
+	}
+}
 
 // Mode says what the session's scripts see.
 func (v *Vault) Mode() Mode { return v.mode }

@@ -313,7 +313,7 @@ func TestTaskIsAnsweredWithRealValues(t *testing.T) {
 		Message:   tokenized(t, v, "Write to ann@example.org, see https://evil.example/?q=ann@example.org"),
 		Output:    tokenized(t, v, `{"mail":"ann@example.org"}`),
 		Logs:      []pii.Tokenized{tokenized(t, v, "found ann@example.org")},
-		Artifacts: []orchestrator.Artifact{{Name: "report.md", Size: 3, MIME: "text/markdown"}},
+		Artifacts: []orchestrator.Artifact{{Name: pii.Static("report.md"), Size: 3, MIME: "text/markdown"}},
 	}}
 	send := start(t, f, all)
 	status, _, body := send("POST", "/task", `{"userId":"u1","task":"hello","maxTurns":3,"timeoutMs":5000}`)

@@ -44,13 +44,16 @@ type artifactView struct {
 func presentTask(t orchestrator.Task) (taskView, error) {
 	view := taskView{
 		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{},
-		Artifacts: presentArtifacts(t.Artifacts), Usage: usageView(t.Usage),
+		Usage: usageView(t.Usage),
 	}
 	var err error
 	if view.Message, err = opened(t.Message, t.Vault.DetokenizeAnswer); err != nil {
 		return taskView{}, err
 	}
 	if view.Output, err = realJSON(t.Vault, t.Output); err != nil {
+		return taskView{}, err
+	}
+	if view.Artifacts, err = presentArtifacts(t.Vault, t.Artifacts, realText); err != nil {
 		return taskView{}, err
 	}
 	for _, line := range t.Logs {
@@ -91,13 +94,17 @@ type scriptErrorView struct {
 
 // presentExecution shows an execution with tokens, or with the real values.
 func presentExecution(x orchestrator.Execution, real bool) (executionView, error) {
-	show := shown
+	show := shower(shown)
 	if real {
 		show = realText
 	}
 	view := executionView{
-		SessionID: x.Session, Status: x.Reason, Dropped: x.Dropped, Artifacts: presentArtifacts(x.Artifacts),
+		SessionID: x.Session, Status: x.Reason, Dropped: x.Dropped,
 		Saved: x.Saved, Refused: x.Refused, DurationMs: x.Duration.Milliseconds(),
+	}
+	var err error
+	if view.Artifacts, err = presentArtifacts(x.Vault, x.Artifacts, show); err != nil {
+		return view, err
 	}
 	result, err := show(x.Vault, x.Value)
 	if err != nil {
@@ -113,21 +120,35 @@ func presentExecution(x orchestrator.Execution, real bool) (executionView, error
 	if x.Error == nil {
 		return view, nil
 	}
-	view.Error = &scriptErrorView{Name: x.Error.Name, Line: x.Error.Line, Column: x.Error.Column, Hint: x.Error.Hint}
-	if view.Error.Message, err = show(x.Vault, x.Error.Message); err != nil {
-		return view, err
+	view.Error = &scriptErrorView{Line: x.Error.Line, Column: x.Error.Column}
+	for _, part := range []struct {
+		from pii.Tokenized
+		to   *string
+	}{
+		{x.Error.Name, &view.Error.Name}, {x.Error.Message, &view.Error.Message},
+		{x.Error.Stack, &view.Error.Stack}, {x.Error.Hint, &view.Error.Hint},
+	} {
+		if *part.to, err = show(x.Vault, part.from); err != nil {
+			return view, err
+		}
 	}
-	view.Error.Stack, err = show(x.Vault, x.Error.Stack)
-	return view, err
+	return view, nil
 }
 
-func presentArtifacts(list []orchestrator.Artifact) []artifactView {
+func presentArtifacts(v *pii.Vault, list []orchestrator.Artifact, show shower) ([]artifactView, error) {
 	views := []artifactView{}
 	for _, a := range list {
-		views = append(views, artifactView(a))
+		name, err := show(v, a.Name)
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, artifactView{Name: name, Size: a.Size, MIME: a.MIME})
 	}
-	return views
+	return views, nil
 }
+
+// shower puts a text into the form that the caller is to see.
+type shower func(*pii.Vault, pii.Tokenized) (string, error)
 
 func shown(_ *pii.Vault, t pii.Tokenized) (string, error) { return t.String(), nil }
 
