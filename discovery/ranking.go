@@ -108,18 +108,22 @@ func (r *ranking) rarity(stem int) float64 {
 	return math.Log(1 + (float64(len(r.lengths))-n+0.5)/(n+0.5))
 }
 
+// relevantPart of the best score is what a match must have more than to be told.
+const relevantPart = 0.5
+
 // Search ranks the tools for a question in plain words or a part of a name, best
-// first and by name among equals, at most limit of them. Tools that have nothing
-// to do with the question are left out; what is left fits it well or badly: see
-// Match and Fits.
+// first and by name among equals, at most limit of them. Tools that answer it
+// far less well than the best are left out; that one may still be a guess: see
+// Fits.
 func (ix *Index) Search(question string, limit int) []Match {
 	scores := ix.ranks.scores(ix.ranks.read(head(question, maxQuestion)))
 	if tool, named := slices.BinarySearch(ix.names, question); named {
 		scores[tool] = 1 // no other can have: a word of a tool counts less than wholly
 	}
 	var found []int
+	least := relevantPart * slices.Max(append(scores, 0))
 	for tool, score := range scores {
-		if score > 0 {
+		if score > least {
 			found = append(found, tool)
 		}
 	}
