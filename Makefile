@@ -31,7 +31,7 @@ deps: engine $(PEERS)/node_modules/.package-lock.json ## install what the tests 
 
 .PHONY: build
 build: engine ## build bin/airlock
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/airlock ./cmd/airlock
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/airlock ./cmd/airlock
 
 .PHONY: run
 run: build ## build airlock and serve on http://localhost:3000

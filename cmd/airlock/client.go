@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,6 +52,11 @@ func (c *client) close() { _ = c.system.Close() }
 // apiError is an answer of the API that is not a success.
 type apiError struct {
 	Code, Message, Hint string
+}
+
+// usage reports a refusal of what the user typed, as opposed to a failure.
+func (e *apiError) usage() bool {
+	return slices.Contains([]string{"invalid_request", "invalid_user_id", "unsupported_language", "too_large"}, e.Code)
 }
 
 func (e *apiError) Error() string {

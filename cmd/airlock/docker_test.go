@@ -27,7 +27,9 @@ func needDocker(t *testing.T) {
 func openDockerSystem(t *testing.T) *client {
 	t.Helper()
 	needDocker(t)
-	return openSystem(t, func(c *Config) { c.SandboxBackend, c.SandboxImage, c.SandboxTimeoutMs = "docker", "airlock-sandbox:latest", 240_000 })
+	return openSystem(t, func(c *Config) {
+		c.SandboxBackend, c.SandboxImage, c.SandboxTimeoutMs = "docker", "airlock-sandbox:latest", 240_000
+	})
 }
 
 func (c *client) executeIn(t *testing.T, session, language, backend, code string) executed {

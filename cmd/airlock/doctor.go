@@ -25,11 +25,14 @@ type finding struct {
 // Run reports every part that a task needs, and fails if one is broken.
 func (d doctorCommand) Run(ctx context.Context, c *Config, std streams) error {
 	cl, err := c.connect(std)
+	var findings []finding
 	if err != nil {
-		return err
+		findings = []finding{{"configuration", false, err.Error()}}
+	} else {
+		defer cl.close()
+		findings = c.examine(ctx, cl.system)
 	}
-	defer cl.close()
-	findings := c.examine(ctx, cl.system)
+	err = nil
 	if d.JSON {
 		err = printJSON(std.out, findings)
 	} else {

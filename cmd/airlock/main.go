@@ -44,6 +44,21 @@ type streams struct {
 	out, err io.Writer
 }
 
+// checked remembers the first failure of its writer, so that a full disk or a
+// closed pipe is a failure of the command whatever it printed with.
+type checked struct {
+	io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
 // commands is the command line. The fields' tags are its documentation.
 type commands struct {
 	Config
@@ -61,6 +76,8 @@ func run(ctx context.Context, args []string, std streams) int {
 	if len(args) == 1 && args[0] == workerCommand {
 		return runWorker(ctx)
 	}
+	out := &checked{Writer: std.out}
+	std.out = out
 	if err := godotenv.Load(); err != nil && !errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(std.err, "airlock: read .env: %v\n", err)
 		return exitUsage
@@ -92,7 +109,11 @@ func run(ctx context.Context, args []string, std streams) int {
 		fmt.Fprintf(std.err, "airlock: %v\nTry \"airlock --help\".\n", err)
 		return exitUsage
 	}
-	return exitCode(parsed.Run(&cli.Config), std)
+	err = parsed.Run(&cli.Config)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("write the result: %w", out.err)
+	}
+	return exitCode(err, std)
 }
 
 // dropEmpty takes an empty environment variable for one that is not set, as
@@ -120,10 +141,11 @@ func (e usageError) Unwrap() error { return e.error }
 
 func exitCode(err error, std streams) int {
 	var usage usageError
+	var refused *apiError
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &refused) && refused.usage():
 		fmt.Fprintf(std.err, "airlock: %v\n", err)
 		return exitUsage
 	case errors.Is(err, errReported):

@@ -116,7 +116,7 @@ func (c *Config) openServers(s *system, log *zap.Logger) error {
 		CacheDir: filepath.Join(c.DataDir, "cache"),
 	})
 	if err != nil {
-		return fmt.Errorf("set up the upstream servers: %w", err)
+		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}
 	}
 	s.closers = append([]func() error{s.manager.Close}, s.closers...)
 	return nil
@@ -210,6 +210,14 @@ func (c *Config) openProvider() (llm.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	provider, err := m.open()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return provider, nil
+}
+
+func (m model) open() (llm.Provider, error) {
 	switch m.provider {
 	case "anthropic":
 		return anthropic.New(anthropic.Options{APIKey: m.key, BaseURL: m.baseURL, Model: m.name})
@@ -237,7 +245,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 	}
 	d, err := detect.New(detect.Options{Packs: c.PIIPacks, Custom: custom})
 	if err != nil {
-		return nil, usageError{fmt.Errorf("PII_CUSTOM_PATTERNS: %w", err)}
+		return nil, usageError{fmt.Errorf("PII_PACKS, PII_CUSTOM_PATTERNS: %w", err)}
 	}
 	return d, nil
 }

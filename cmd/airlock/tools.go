@@ -131,10 +131,11 @@ func (t toolsShow) Run(ctx context.Context, c *Config, std streams) error {
 // take: limits, release policy, validation, audit.
 func (t toolsCall) Run(ctx context.Context, c *Config, std streams) error {
 	var args map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(t.Args), &args); err != nil {
+	if err := json.Unmarshal([]byte(t.Args), &args); err != nil || args == nil {
 		return usageError{fmt.Errorf("the arguments are not a JSON object: give them as '{\"name\": value}'")}
 	}
-	name, err := json.Marshal(t.Name)
+	// As JSON in a string, so that no member means something in JavaScript.
+	literals, err := json.Marshal([]string{t.Name, t.Args})
 	if err != nil {
 		return usageError{err}
 	}
@@ -143,7 +144,7 @@ func (t toolsCall) Run(ctx context.Context, c *Config, std streams) error {
 		return err
 	}
 	defer cl.close()
-	code := fmt.Sprintf("return await callMCPTool(%s, %s)", name, t.Args)
+	code := fmt.Sprintf("const [name, args] = %s; return await callMCPTool(name, JSON.parse(args))", literals)
 	body := map[string]any{"userId": t.User, "language": "javascript", "code": code, "detokenize": true}
 	done := progress(std, "calling")
 	var whole json.RawMessage
