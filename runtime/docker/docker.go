@@ -51,7 +51,8 @@ type Options struct {
 	// InstallationID marks containers as belonging to one installation. Several
 	// processes may share it.
 	InstallationID string
-	// Pool is how many containers without folders are kept ready; 2 if zero.
+	// Pool is how many containers are kept ready for executions without files; one
+	// with files needs a container of its own, since mounts come with its making.
 	Pool int
 	// MaxContainers bounds the containers; 32 if zero. A session that needs another
 	// one takes the place of the session idle for longest, or waits.
@@ -94,6 +95,7 @@ type Backend struct {
 
 	verifying chan struct{} // holds one while the self-test runs
 	verified  atomic.Bool
+	worked    atomic.Bool  // it was verified once
 	image     atomic.Value // the id of the image that was tested: what it is called may change
 
 	tasks  sync.WaitGroup     // the keeper, readers of containers, and containers being ended
@@ -154,7 +156,7 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("find the folder for sockets: %w", err)
 	}
 	o.Dir = dir
-	o.Pool, o.MaxContainers = orDefault(o.Pool, 2), orDefault(o.MaxContainers, 32)
+	o.MaxContainers = orDefault(o.MaxContainers, 32)
 	o.Pool = min(o.Pool, o.MaxContainers-1)
 	o.FolderBytes, o.FolderFiles = orDefault(o.FolderBytes, 64<<20), orDefault(o.FolderFiles, 10_000)
 	if o.Log == nil {

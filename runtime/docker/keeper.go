@@ -21,8 +21,8 @@ func (b *Backend) keep(ctx context.Context) {
 		changed, err := b.tend(ctx, failures == 0)
 		pause := keepTime
 		if err != nil && ctx.Err() == nil {
-			if failures == 0 { // once for each time that it breaks
-				b.log.Error("the docker sandbox does not work", zap.Error(err))
+			if failures == 0 && b.worked.Load() { // once for each time that it breaks; before that, Check says it
+				b.log.Error("the docker sandbox does not work any more", zap.Error(err))
 			}
 			failures++
 			pause, changed = min(time.Duration(failures)*500*time.Millisecond, 10*time.Second), nil
@@ -169,5 +169,6 @@ func (b *Backend) verify(ctx context.Context) error {
 		return err
 	}
 	b.verified.Store(true)
+	b.worked.Store(true)
 	return nil
 }
