@@ -35,36 +35,63 @@ class Bridge {
     });
   }
 
+  // open makes the first connection, so that the first call need not wait for it.
+  open() {
+    return new Promise((resolve) => this.#connect((socket) => {
+      if (socket !== undefined) this.#rest(socket);
+      resolve();
+    }));
+  }
+
   #next() {
     while (this.#queue.length > 0 && (this.#idle.length > 0 || this.#open < maxConnections)) {
-      this.#send(this.#idle.pop() ?? this.#connect(), this.#queue.shift());
+      const request = this.#queue.shift();
+      if (this.#idle.length > 0) this.#send(this.#idle.pop(), request);
+      else this.#connect((socket, error) => (socket === undefined ? this.#settle(request, failure(error)) : this.#send(socket, request)));
     }
   }
 
-  #connect() {
+  // connect calls back with a connected socket, or with undefined and an error. A
+  // socket is written to only when it is connected and has nothing to write: where
+  // it would have to wait, Node's streams use the script's Array.
+  #connect(then) {
     this.#open++;
     const socket = net.connect({ path: this.#path });
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      then(socket);
+    });
+    socket.once('error', (error) => then(undefined, error));
     socket.on('close', () => {
       this.#open--;
       this.#idle = this.#idle.filter((one) => one !== socket);
       this.#next();
     });
-    return socket;
   }
 
-  #send(socket, { method, target, body, resolve }) {
+  // rest keeps a socket for the next call; it keeps no script waiting.
+  #rest(socket) {
+    socket.on('error', () => {});
+    socket.unref();
+    this.#idle.push(socket);
+  }
+
+  #settle(request, answer) {
+    this.pending--;
+    request.resolve(answer);
+  }
+
+  #send(socket, request) {
     const reader = new Reader(maxAnswer);
     const settle = (answer, keep) => {
-      socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error').on('error', () => {});
-      this.pending--;
-      resolve(answer);
-      if (!keep) return void socket.destroy();
-      socket.unref(); // an idle connection keeps no script waiting
-      this.#idle.push(socket);
-      this.#next();
+      socket.removeAllListeners('data').removeAllListeners('end').removeAllListeners('error');
+      this.#settle(request, answer);
+      this.#rest(socket);
+      if (keep) this.#next();
+      else socket.destroy();
     };
     const finish = () => settle({ __proto__: null, status: reader.status, body: reader.body() }, reader.keep);
-    socket.ref();
+    socket.removeAllListeners('error').ref();
     socket.on('data', (piece) => {
       try {
         if (reader.feed(piece)) finish();
@@ -74,9 +101,10 @@ class Bridge {
     });
     socket.on('end', () => (reader.end() ? finish() : settle(failure(new Error('it broke off')), false)));
     socket.on('error', (error) => settle(failure(error), false));
+    const { method, target, body } = request;
     const data = Buffer.from(body, 'utf8');
-    socket.write(`${method} ${target} HTTP/1.1\r\n${this.#head}${data.length}\r\n\r\n`, 'latin1');
-    if (data.length > 0) socket.write(data);
+    const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${this.#head}${data.length}\r\n\r\n`, 'latin1');
+    socket.write(data.length > 0 ? Buffer.concat([head, data]) : head);
   }
 }
 

@@ -68,6 +68,7 @@ function start() {
 async function run(hooks, job) {
   begun = process.hrtime.bigint();
   bridge = new Bridge(job.socket, job.token);
+  await bridge.open();
   const { code, name, nonce } = job;
   const size = job.limits.resultBytes;
   const report = (end, value, error) => finish(nonce, end, value, error);
