@@ -57,15 +57,17 @@ func (r *ranking) read(question string) asked {
 	words := r.words(question)
 	explained := make([]bool, len(words))
 	for from := range words {
-		for n := min(maxPhrase, len(words)-from); n > 1; n-- {
-			if meant := said[phraseOf(words[from:from+n])]; meant != nil {
-				a.addPhrase(r, words[from:from+n], meant)
-				for i := range n {
-					explained[from+i] = true
-				}
-				break
-			}
+		meant, places := said.at(words[from:])
+		if meant == nil {
+			continue
 		}
+		c := concept{}
+		for _, i := range places {
+			c.weight = max(c.weight, words[from+i].weight) // as the heaviest word
+			explained[from+i] = true
+		}
+		c.addMeant(r, meant, 1)
+		a.take(c)
 	}
 	for i, w := range words {
 		if w.idle || len(a.concepts) == maxConcepts {
@@ -74,7 +76,7 @@ func (r *ranking) read(question string) asked {
 		if explained[i] {
 			w.weight *= phraseWeight
 		}
-		a.addWord(r, w, said[w.stem])
+		a.addWord(r, w, said.words[w.stem])
 	}
 	a.meaning = a.meaning.unit()
 	return a
@@ -100,24 +102,6 @@ func (r *ranking) words(question string) []word {
 }
 
 func (r *ranking) highestRarity() float64 { return math.Log(1 + (float64(len(r.lengths))+0.5)/1.5) }
-
-func phraseOf(words []word) string {
-	stems := make([]string, len(words))
-	for i, w := range words {
-		stems[i] = w.stem
-	}
-	return strings.Join(stems, " ")
-}
-
-// addPhrase looks for what a phrase means. It weighs as its heaviest word.
-func (a *asked) addPhrase(r *ranking, words []word, meant []string) {
-	c := concept{}
-	for _, w := range words {
-		c.weight = max(c.weight, w.weight)
-	}
-	c.addMeant(r, meant, 1)
-	a.take(c)
-}
 
 func (a *asked) addWord(r *ranking, w word, meant []string) {
 	c := concept{weight: w.weight}
