@@ -236,7 +236,7 @@ func TestLastUsedMovesWithUse(t *testing.T) {
 		if got := v.LastUsed().Sub(start); got != time.Hour {
 			t.Errorf("tokenizing: %v", got)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // of the bubble's time
 		detokenize(t, v, tok.String())
 		if got := v.LastUsed().Sub(start); got != 2*time.Hour {
 			t.Errorf("detokenizing: %v", got)

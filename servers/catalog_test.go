@@ -215,7 +215,7 @@ func TestUnsetInputFailsItsServerOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close() //nolint:errcheck // checked elsewhere
+	defer m.Close()
 	tools, faults := m.Tools(t.Context(), anyone)
 	if len(tools) == 0 || len(faults) != 1 || !strings.Contains(faults[0].Err.Error(), "NOT_SET, which is not set") {
 		t.Errorf("%d tools, faults %v", len(tools), faults)

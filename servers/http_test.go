@@ -90,7 +90,7 @@ func TestHTTPFaultsEndInAKindAndTheNextCallWorks(t *testing.T) {
 			})
 			m := managerOf(t, fmt.Sprintf(`"echo":{"url":%q,"limits":{"maxMessageBytes":100000},"lifecycle":{"restart":{"backoffMs":1}}}`, url), nil)
 			ctx, cancel := t.Context(), func() {}
-			if c.want == ErrTimeout {
+			if errors.Is(c.want, ErrTimeout) {
 				ctx, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
 			}
 			defer cancel()

@@ -31,7 +31,7 @@ func TestOpenCircuitLetsOneTryThroughAfterAWhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer m.Close() //nolint:errcheck // checked elsewhere
+		defer m.Close()
 		call := func() error {
 			_, err := m.Call(t.Context(), anyone, "echo__echo", nil)
 			return err
@@ -145,7 +145,7 @@ func TestBusyInstancesAreNotEvicted(t *testing.T) {
 	}
 	cancel()
 	for range maxInstances {
-		<-done
+		_ = <-done
 	}
 	if _, err := m.Call(t.Context(), Caller{User: "late"}, "echo__echo", nil); err != nil {
 		t.Errorf("when one is idle: %v", err)

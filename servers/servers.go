@@ -69,7 +69,7 @@ type Manager struct {
 	byName    map[string]*upstream
 	spawner   *spawner
 
-	ctx    context.Context // ends with Close; starts of servers hang on it
+	ctx    context.Context //nolint:containedctx // the manager's own life: ends with Close; starts of servers hang on it
 	cancel context.CancelFunc
 	work   sync.WaitGroup // every goroutine of the manager
 

@@ -132,7 +132,7 @@ func TestCallFailsWithAKindAndLeavesTheServerUsable(t *testing.T) {
 		"too slow":            {"echo__hang", `{}`, ErrTimeout},
 	} {
 		ctx, cancel := t.Context(), func() {}
-		if c.want == ErrTimeout {
+		if errors.Is(c.want, ErrTimeout) {
 			ctx, cancel = context.WithTimeout(ctx, 50*time.Millisecond)
 		}
 		if _, err := m.Call(ctx, anyone, c.tool, json.RawMessage(c.arguments)); !errors.Is(err, c.want) {

@@ -468,7 +468,7 @@ func TestHeadersThatTwoReadersReadDifferently(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }() // ends with Shutdown
-	defer func() { _ = s.Shutdown(context.Background()); <-served }()
+	defer func() { _ = s.Shutdown(context.Background()); _ = <-served }()
 	for name, head := range map[string]string{
 		"two hosts":               "GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:3000\r\n",
 		"two origins":             "GET /health HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://localhost:3000\r\nOrigin: http://evil.example\r\n",
@@ -485,7 +485,8 @@ func TestHeadersThatTwoReadersReadDifferently(t *testing.T) {
 		}
 		answer, err := io.ReadAll(conn)
 		_ = conn.Close()
-		if err != nil || !(strings.HasPrefix(string(answer), "HTTP/1.1 400") || strings.HasPrefix(string(answer), "HTTP/1.1 421")) {
+		refused := strings.HasPrefix(string(answer), "HTTP/1.1 400") || strings.HasPrefix(string(answer), "HTTP/1.1 421")
+		if err != nil || !refused {
 			t.Errorf("%s: answered %.60q (%v)", name, answer, err)
 		}
 	}

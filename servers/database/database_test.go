@@ -88,7 +88,7 @@ func makeFile(t *testing.T, path, script string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // the file is read next
+	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), script); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (s *store) query(ctx context.Context, db *sql.DB, text string, args []any) 
 	if err != nil {
 		return nil, s.explain(ctx, nil, err)
 	}
-	defer conn.Close() //nolint:errcheck // gives it back to the pool
+	defer conn.Close()
 	columns, err := s.columns(ctx, conn, stmt, args)
 	if err != nil {
 		return nil, s.explain(ctx, conn, err)
@@ -68,7 +68,7 @@ func (s *store) columns(ctx context.Context, conn *sql.Conn, stmt statement, arg
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // only read
+	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *store) collect(ctx context.Context, conn *sql.Conn, stmt statement, col
 	if err := limitLength(conn, 2*s.options.MaxBytes); err != nil {
 		return "", 0, err
 	}
-	defer limitLength(conn, sqliteMaxLength) //nolint:errcheck // the next query sets its own
+	defer func() { _ = limitLength(conn, sqliteMaxLength) }()
 	cells := make([]string, len(columns))
 	for i, name := range columns {
 		cells[i] = literal(identifier(name))

@@ -98,7 +98,7 @@ func strings1(ctx context.Context, conn *sql.Conn, query string) []string {
 	if err != nil {
 		return nil
 	}
-	defer rows.Close() //nolint:errcheck // only read
+	defer rows.Close()
 	var list []string
 	for rows.Next() {
 		var s string

@@ -93,7 +93,7 @@ func insert[R record](ctx context.Context, conn *sql.Conn, table string, records
 	if err != nil {
 		return err
 	}
-	defer stmt.Close() //nolint:errcheck // the connection is closed next
+	defer stmt.Close()
 	for _, r := range records {
 		if _, err := stmt.ExecContext(ctx, r.values()...); err != nil {
 			return fmt.Errorf("fill %s: %w", table, err)
