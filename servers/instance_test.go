@@ -145,7 +145,9 @@ func TestBusyInstancesAreNotEvicted(t *testing.T) {
 	}
 	cancel()
 	for range maxInstances {
-		_ = <-done
+		if err := <-done; err != nil {
+			t.Errorf("release: %v", err)
+		}
 	}
 	if _, err := m.Call(t.Context(), Caller{User: "late"}, "echo__echo", nil); err != nil {
 		t.Errorf("when one is idle: %v", err)

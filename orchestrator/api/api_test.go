@@ -468,7 +468,11 @@ func TestHeadersThatTwoReadersReadDifferently(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(listener) }() // ends with Shutdown
-	defer func() { _ = s.Shutdown(context.Background()); _ = <-served }()
+	defer func() {
+		if err := errors.Join(s.Shutdown(context.Background()), <-served); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	}()
 	for name, head := range map[string]string{
 		"two hosts":               "GET /health HTTP/1.1\r\nHost: evil.example\r\nHost: localhost:3000\r\n",
 		"two origins":             "GET /health HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://localhost:3000\r\nOrigin: http://evil.example\r\n",
