@@ -48,8 +48,9 @@ type execution struct {
 	healthy bool
 }
 
-// run runs the script to its end. When it returns, no call of the bridge and
-// nothing of the execution in the container is left.
+// run runs the script to its end, which comes with ctx's at the latest: its clock
+// runs. When it returns, no call of the bridge and nothing of the execution in the
+// container is left.
 func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 	before, err := e.container.folders.open()
 	if err != nil {
@@ -61,14 +62,11 @@ func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 	}
 	begun := time.Now()
 	quota := &quota{bytes: e.backend.o.FolderBytes, files: e.backend.o.FolderFiles, was: before}
-	timed, release := clock(e.x).Start(ctx)
-	defer release()
-	timed, e.stop = context.WithCancelCause(timed)
+	ctx, e.stop = context.WithCancelCause(ctx)
 	defer e.stop(nil)
-	end := e.container.gateway.begin(timed, e.x.Bridge)
-	outcome, err := e.follow(timed, quota)
-	stopped := context.Cause(timed) // before release ends it as well
-	release()
+	end := e.container.gateway.begin(ctx, e.x.Bridge)
+	outcome, err := e.follow(ctx, quota)
+	stopped := context.Cause(ctx)
 	end()
 	e.healthy = err == nil && !outcome.Leftovers && e.container.alive()
 	if err != nil {

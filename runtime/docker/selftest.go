@@ -61,7 +61,9 @@ func (b *Backend) testIsolation(ctx context.Context) error {
 	}
 	x.Limits.Wall = max(x.Limits.Wall, 30*time.Second)
 	e := &execution{x: x, script: script{language: x.Language, code: x.Code, name: x.Name}, container: c, backend: b, output: newOutput(x)}
-	result, err := e.run(ctx)
+	timed, release := clock(x).Start(ctx)
+	defer release()
+	result, err := e.run(timed)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

@@ -78,15 +78,21 @@ func (s *session) run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 		return *mistake, nil
 	}
 	s.await(ctx)
+	timed := ctx
 	for attempt := 0; ; attempt++ {
 		c, err := s.backend.pool.take(ctx, s, folders)
 		if err != nil {
 			return sandbox.Result{}, err
 		}
+		if attempt == 0 { // a clock is started once
+			var release context.CancelFunc
+			timed, release = clock(x).Start(ctx)
+			defer release()
+		}
 		e := &execution{x: x, script: code, container: c, backend: s.backend, output: newOutput(x)}
-		result, err := e.run(ctx)
+		result, err := e.run(timed)
 		s.release(c, e.healthy)
-		if !errors.Is(err, errNotBegun) || attempt == 2 || ctx.Err() != nil {
+		if !errors.Is(err, errNotBegun) || attempt == 2 || timed.Err() != nil {
 			return result, err
 		}
 		s.backend.log.Warn("a container died between executions", zap.Error(err))
