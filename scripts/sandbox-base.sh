@@ -2,11 +2,10 @@
 # Makes the base of the sandbox's image from Debian's packages, for places where no
 # image registry can be reached: mmdebstrap builds a file system, which is imported
 # as airlock-base:bookworm. Does nothing when that image is there; FORCE=1 makes it
-# anew.
+# anew. DEBIAN_MIRROR names another mirror than the usual one.
 set -euo pipefail
 
 readonly image=${BASE_TAG:-airlock-base:bookworm}
-readonly mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
 say() { printf 'sandbox-base: %s\n' "$*" >&2; }
 
@@ -25,9 +24,7 @@ main() {
 	mmdebstrap --quiet --variant=minbase --include=ca-certificates \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		bookworm "$work/base.tar" \
-		"deb $mirror bookworm main" "deb $mirror bookworm-updates main" \
-		"deb ${DEBIAN_SECURITY_MIRROR:-${mirror%/debian}/debian-security} bookworm-security main"
+		bookworm "$work/base.tar" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"}
 	docker import --change 'CMD ["/bin/bash"]' "$work/base.tar" "$image" >/dev/null
 	say "$image is made"
 }
