@@ -38,10 +38,12 @@ type concept struct {
 	alternatives []alternative
 }
 
-// alternative is an indexed stem that answers for a concept.
+// alternative is an indexed stem that answers for a concept, or several that do so
+// together.
 type alternative struct {
 	stem     int
 	likeness float64 // 1 for the word itself
+	also     []int   // stems that a tool must have too
 }
 
 // word is one word of a question.
@@ -67,6 +69,9 @@ func (r *ranking) read(question string) asked {
 			explained[from+i] = true
 		}
 		c.addMeant(r, meant, 1)
+		for _, m := range meant { // whose tool may use yet another word
+			c.addMeant(r, said.words[m], synonymLikeness)
+		}
 		a.take(c)
 	}
 	for i, w := range words {
@@ -106,7 +111,7 @@ func (r *ranking) highestRarity() float64 { return math.Log(1 + (float64(len(r.l
 func (a *asked) addWord(r *ranking, w word, meant []string) {
 	c := concept{weight: w.weight}
 	if i, ok := r.number[w.stem]; ok {
-		c.alternatives = append(c.alternatives, alternative{i, 1})
+		c.alternatives = append(c.alternatives, alternative{stem: i, likeness: 1})
 	}
 	c.addMeant(r, meant, synonymLikeness)
 	v, known := wordVectors().vector(w.stem)
@@ -127,14 +132,20 @@ func (a *asked) take(c concept) {
 	}
 }
 
-// addMeant adds the stems of synonyms; the words of a phrase share its likeness.
+// addMeant adds the stems of synonyms. A tool must have all words of a phrase.
 func (c *concept) addMeant(r *ranking, meant []string, likeness float64) {
 	for _, phrase := range meant {
-		stems := strings.Fields(phrase)
-		for _, stem := range stems {
-			if i, ok := r.number[stem]; ok {
-				c.alternatives = append(c.alternatives, alternative{i, likeness / (1 + 0.3*float64(len(stems)-1))})
+		var numbers []int
+		for stem := range strings.FieldsSeq(phrase) {
+			i, ok := r.number[stem]
+			if !ok {
+				numbers = nil
+				break
 			}
+			numbers = append(numbers, i)
+		}
+		if len(numbers) > 0 {
+			c.alternatives = append(c.alternatives, alternative{stem: numbers[0], likeness: likeness, also: numbers[1:]})
 		}
 	}
 }
@@ -144,7 +155,7 @@ func (c *concept) addLikes(r *ranking, v *vector) {
 	for i := range r.meanings {
 		m := &r.meanings[i]
 		if cosine := float64(v.dot(&m.vector)); cosine > minCosine {
-			c.alternatives = append(c.alternatives, alternative{m.stem, cosineLikeness * (cosine - minCosine) / (1 - minCosine)})
+			c.alternatives = append(c.alternatives, alternative{stem: m.stem, likeness: cosineLikeness * (cosine - minCosine) / (1 - minCosine)})
 		}
 	}
 }
@@ -168,7 +179,7 @@ func (c *concept) addMisspelt(r *ranking, stem string) {
 			continue
 		}
 		if d := editDistance(stem, other); d <= slips {
-			c.alternatives = append(c.alternatives, alternative{i, 1 - misspelling*float64(d)})
+			c.alternatives = append(c.alternatives, alternative{stem: i, likeness: 1 - misspelling*float64(d)})
 		}
 	}
 }

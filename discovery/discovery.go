@@ -3,6 +3,10 @@
 // nearest ones to a misspelt name, and Signature renders one tool's JSON Schemas
 // as the TypeScript declaration that a programmer would want to see.
 //
+// PythonStub and TypeScriptStub write the same for all tools of a server, Shape
+// learns from results what their authors did not declare, CleanDescription and
+// Fingerprint guard what servers say about their tools.
+//
 // Start with NewIndex. An Index never changes after it is made, so any number of
 // goroutines may search it; when the tool list changes, make a new one.
 //

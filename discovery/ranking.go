@@ -152,7 +152,7 @@ func (r *ranking) scores(asked asked) []float64 {
 		clear(best)
 		for _, alternative := range c.alternatives {
 			for _, p := range r.postings[alternative.stem] {
-				best[p.tool] = max(best[p.tool], alternative.likeness*p.frequency)
+				best[p.tool] = max(best[p.tool], alternative.likeness*r.together(p, alternative.also))
 			}
 		}
 		for tool, b := range best {
@@ -167,4 +167,19 @@ func (r *ranking) scores(asked asked) []float64 {
 			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool])))
 	}
 	return scores
+}
+
+// together is the mean frequency of a stem and of others that the same tool has, or
+// 0 if it lacks one.
+func (r *ranking) together(p posting, also []int) float64 {
+	sum := p.frequency
+	for _, stem := range also {
+		found := r.postings[stem]
+		i, ok := slices.BinarySearchFunc(found, p.tool, func(q posting, tool int) int { return q.tool - tool })
+		if !ok {
+			return 0
+		}
+		sum += found[i].frequency
+	}
+	return sum / float64(1+len(also))
 }
