@@ -2,14 +2,17 @@ package discovery
 
 import (
 	_ "embed"
+	"encoding/base64"
 	"math"
+	"strconv"
+	"strings"
 	"sync"
 )
 
 // The vectors of common words; words/README.md says where they come from.
 //
-//go:embed words/vectors.bin
-var vectorsFile []byte
+//go:embed words/vectors.tsv
+var vectorsFile string
 
 // dimensions is the length of a vector.
 const dimensions = 64
@@ -28,19 +31,21 @@ type lexicon struct {
 // words reads the lexicon once. It is made by words/generate and never malformed.
 var wordVectors = sync.OnceValue(func() *lexicon { return readLexicon(vectorsFile) })
 
-// readLexicon reads, for each word, the length of its stem in one byte, the stem,
-// the rarity in one byte and the vector in signed bytes.
-func readLexicon(data []byte) *lexicon {
-	lx := &lexicon{at: make(map[string]int, len(data)/(dimensions+8))}
-	for len(data) > 0 {
-		n := int(data[0])
-		if len(data) < n+2+dimensions {
-			break
+// readLexicon reads a line for each word: its stem, its rarity and its vector, as
+// signed bytes in base64, with tabs between. A line of another form is passed over.
+func readLexicon(table string) *lexicon {
+	lx := &lexicon{at: make(map[string]int, strings.Count(table, "\n"))}
+	for line := range strings.Lines(table) {
+		stem, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		rarity, coded, _ := strings.Cut(rest, "\t")
+		rare, err := strconv.ParseUint(rarity, 10, 8)
+		packed, badBase64 := base64.StdEncoding.DecodeString(coded)
+		if err != nil || badBase64 != nil || len(packed) != dimensions {
+			continue
 		}
-		lx.at[string(data[1:n+1])] = len(lx.rarity)
-		lx.rarity = append(lx.rarity, data[n+1])
-		lx.packed = append(lx.packed, data[n+2:n+2+dimensions]...)
-		data = data[n+2+dimensions:]
+		lx.at[stem] = len(lx.rarity)
+		lx.rarity = append(lx.rarity, byte(rare))
+		lx.packed = append(lx.packed, packed...)
 	}
 	return lx
 }

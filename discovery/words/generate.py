@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes vectors.bin: what common English and technical words mean, in 64 bytes each.
+"""Makes vectors.tsv: what common English and technical words mean, in 64 bytes each.
 
 Each word is given to a sentence encoder by itself; what the encoder makes of it
 is brought from 384 to 64 dimensions by its principal components and rounded to
@@ -12,7 +12,7 @@ Needs the packages numpy, tokenizers and snowballstemmer, and:
   --wordnet  folder with WordNet's index.noun, index.verb, index.adj, index.adv
   --tech     technical words, one a line, which come first
 """
-import argparse, json, re, struct
+import argparse, base64, json, re, struct
 from pathlib import Path
 
 import numpy as np
@@ -100,13 +100,13 @@ def pack(chosen, technical, vectors):
     axes = np.linalg.svd(vectors.T @ vectors)[0][:, :DIMENSIONS]
     small = vectors @ axes
     small = np.round(small / np.abs(small).max(1, keepdims=True) * 127).astype(np.int8)
-    out = bytearray()
+    out = []
     for n, ((stem, _), row) in enumerate(zip(chosen, small)):
         rarity = 255
         if n >= technical:
             rarity = min(255, int(255 * np.log(2 + n - technical) / np.log(12000)))
-        out += bytes([len(stem)]) + stem.encode() + bytes([rarity]) + row.tobytes()
-    return bytes(out)
+        out.append(f"{stem}\t{rarity}\t{base64.b64encode(row.tobytes()).decode()}\n")
+    return "".join(out)
 
 
 def main():
@@ -116,7 +116,7 @@ def main():
     args = parser.parse_args()
     chosen, technical = vocabulary(args)
     vectors = Encoder(args.model).encode([word for _, word in chosen])
-    (Path(__file__).parent / "vectors.bin").write_bytes(pack(chosen, technical, vectors))
+    (Path(__file__).parent / "vectors.tsv").write_text(pack(chosen, technical, vectors))
 
 
 if __name__ == "__main__":
