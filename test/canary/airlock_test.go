@@ -45,13 +45,13 @@ func start(t *testing.T, program, mode, shop string, model *llmtest.Server) *air
 	t.Helper()
 	a := &airlock{t: t, dir: t.TempDir(), stopped: make(chan struct{}), answers: map[string][]byte{}}
 	catalog := filepath.Join(t.TempDir(), "catalog.json")
-	text := fmt.Sprintf(`{"schemaVersion":1,"servers":{"crm":{"transport":"streamable-http","url":%q,"instance":"shared"},"database":{"transport":"builtin"}}}`, shop)
+	text := fmt.Sprintf(`{"schemaVersion":1,"servers":{"crm":{"transport":"streamable-http","url":%q,"instance":"shared","lifecycle":{"initTimeoutMs":120000,"callTimeoutMs":300000}},"database":{"transport":"builtin"}}}`, shop)
 	if err := os.WriteFile(catalog, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a.cmd = exec.CommandContext(t.Context(), program, "serve")
 	a.cmd.Env = append(a.cmd.Environ(),
-		"PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json",
+		"PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json", "SANDBOX_TIMEOUT_MS=600000",
 		"LLM_PROVIDER=openai", "LLM_API_KEY=k", "LLM_MODEL=m", "LLM_BASE_URL="+model.OpenAIURL())
 	stderr, err := a.cmd.StderrPipe()
 	if err != nil {
