@@ -74,6 +74,7 @@ def become_script(server, fds):
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
     sys.stderr = sys.__stderr__ = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    _reseed()
     end = _run(control.receive_job(connection))
     _flush()
     control.send_result(connection, *end)
@@ -81,7 +82,6 @@ def become_script(server, fds):
 
 
 def _run(job):
-    _reseed()
     _limit_memory(job["limits"]["memoryBytes"])
     os.chdir(job["folder"])
     sys.argv, sys.path[:] = [job["name"]], _path()

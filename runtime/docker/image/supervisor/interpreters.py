@@ -116,8 +116,9 @@ class ForkServer:
 
     def close(self):
         """Ends the server."""
-        self._socket.close()
-        self._processes.end(self.pid)
+        if self._socket.fileno() >= 0:
+            self._socket.close()
+            self._processes.end(self.pid)
 
 
 def start_node(processes):

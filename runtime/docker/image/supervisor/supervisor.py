@@ -7,7 +7,7 @@ import selectors
 from . import frames, guard, interpreters, scratch
 from .execution import Execution
 from .frames import Host
-from .processes import Processes, wait_ended
+from .processes import Processes, kill, wait_ended
 
 TICK = 0.02  # how often memory is looked at while a script runs
 FOLDER = os.environ.get("AIRLOCK_FOLDER", "/workspace")
@@ -21,6 +21,7 @@ class Supervisor:
         self.selector = selectors.DefaultSelector()
         self.selector.register(host.source, selectors.EVENT_READ, ("host", None))
         self.plain = self.loaded = self.node = None
+        self.python = None  # a copy made ahead, and the server it is of
         self.loads = True
         self.execution = None
         self.code = []
@@ -30,6 +31,7 @@ class Supervisor:
         """Serves until the host is gone."""
         scratch.furnish()
         self.plain = interpreters.ForkServer(self.processes, preload=False)
+        self._fork_ahead()
         self.node = interpreters.start_node(self.processes)
         languages = ["python", "bash"] + (["javascript", "typescript"] if self.node else [])
         self.host.send_json(frames.HELLO, {"version": frames.VERSION, "languages": languages})
@@ -107,11 +109,30 @@ class Supervisor:
         return node or interpreters.start_node(self.processes), None
 
     def _python(self):
+        self._fork_ahead()
+        ahead, self.python = self.python, None
+        return ahead or (None, None)
+
+    def _fork(self):
+        """Makes a copy of the best server that answers."""
         for server in (self.loaded, self.plain):
             if server is not None and server.ready and (started := server.start()):
                 self.processes.watch_group(started.pid)
                 return started, server
-        return None, None
+        return None
+
+    def _fork_ahead(self):
+        """Makes the copy that the next Python script gets, from the best server."""
+        if self.python is not None and not interpreters.is_waiting(self.python[0]):
+            self._discard_ahead()
+        if self.python is None:
+            self.python = self._fork()
+
+    def _discard_ahead(self):
+        (started, server), self.python = self.python, None
+        kill(started.pid)
+        started.close()
+        server.status(started.pid)
 
     def _watch(self):
         started = self.execution.started
@@ -179,7 +200,8 @@ class Supervisor:
 
     def _warm(self):
         """The processes that outlive executions."""
-        return {one.pid for one in (self.plain, self.loaded, self.node) if one is not None}
+        ahead = self.python[0] if self.python else None
+        return {one.pid for one in (self.plain, self.loaded, self.node, ahead) if one is not None}
 
     def _prepare(self):
         """Makes what the next execution needs, and replaces what this one spoilt."""
@@ -189,6 +211,7 @@ class Supervisor:
                 self._forget(server)
         if self.plain is None:
             self.plain = interpreters.ForkServer(self.processes, preload=False)
+        self._fork_ahead()
         if self.node is not None and not interpreters.is_waiting(self.node):
             interpreters.discard(self.processes, self.node)
             self.node = None
@@ -203,6 +226,9 @@ class Supervisor:
         self.selector.unregister(self.loaded)
         if not self.loaded.loaded():
             self._forget(self.loaded)
+        elif self.python is not None:  # the next script shall have the libraries
+            self._discard_ahead()
+            self._fork_ahead()
 
     def _forget(self, server):
         try:
@@ -212,7 +238,7 @@ class Supervisor:
         server.close()
         if server is self.plain:
             self.plain = None
-        else:
+        elif server is self.loaded:
             self.loaded = None
 
 
