@@ -13,7 +13,7 @@ readonly inputs=(Dockerfile.sandbox runtime/docker/image runtime/helpers/js runt
 say() { printf 'sandbox-image: %s\n' "$*" >&2; }
 
 # files lists what the image is made of, without what running it in place left.
-files() { find "${inputs[@]}" -type f ! -name '*.pyc' ! -name '*_test.py' ! -path '*/tests/*' | LC_ALL=C sort; }
+files() { find "${inputs[@]}" -type f ! -name '*.pyc' ! -name '*.go' ! -path '*/tests/*' | LC_ALL=C sort; }
 
 base() {
 	if [[ -n ${BASE_IMAGE:-} ]]; then
@@ -36,10 +36,14 @@ main() {
 		return
 	fi
 	say "building $image; the first time takes some minutes"
-	# The context is piped, so that nothing else of the folder is sent.
+	# The context is piped, so that nothing else of the folder is sent. The builder's
+	# own talk is of use only when it fails.
+	local talk
+	talk=$(mktemp)
+	trap "rm -f '$talk'" EXIT
 	files | tar --create --mode=a+rX,go-w --owner=0 --group=0 --mtime=@0 --files-from=- |
 		DOCKER_BUILDKIT=0 docker build --quiet --network host --label "$label=$hash" --tag "$image" \
-			"${arguments[@]}" --file Dockerfile.sandbox - >/dev/null
+			"${arguments[@]}" --file Dockerfile.sandbox - >"$talk" 2>&1 || { cat "$talk" >&2; say "the build failed"; exit 1; }
 	say "$image is built"
 }
 
