@@ -174,14 +174,16 @@ func (s *suite) testCancel(t *testing.T) {
 }
 
 // testClock lets a call take twice the script's time while the clock stands still.
+// The time is enough to start an interpreter on a busy machine.
 func (s *suite) testClock(t *testing.T) {
-	clock := sandbox.NewClock(shortWall)
+	const wall = 6 * shortWall
+	clock := sandbox.NewClock(wall)
 	x := script(`await callMCPTool("a__b", {}); return "in time"`)
-	x.Clock, x.Limits.Wall = clock, shortWall
+	x.Clock, x.Limits.Wall = clock, wall
 	x.Bridge = handlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		resume := clock.Stop()
 		defer resume()
-		<-time.After(2 * shortWall)
+		<-time.After(2 * wall)
 		writeResult(w, `1`)
 	})
 	box := s.open(t)
