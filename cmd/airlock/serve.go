@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -40,9 +41,7 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 	select {
 	case <-ctx.Done():
 		log.Info("shutting down")
-		err := s.Close()
-		<-failed
-		return err
+		return errors.Join(s.Close(), <-failed)
 	case err := <-failed:
 		_ = s.Close()
 		return fmt.Errorf("serve: %w", err)

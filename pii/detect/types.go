@@ -44,13 +44,6 @@ const (
 // typeSet is a set of types.
 type typeSet uint64
 
-func setOf(ids ...typeID) (s typeSet) {
-	for _, id := range ids {
-		s |= 1 << id
-	}
-	return s
-}
-
 func (s typeSet) has(id typeID) bool { return s>>id&1 != 0 }
 
 // standard describes the types that are on by default.
