@@ -201,7 +201,12 @@ func (s *scanner) inherited(words int, c context) label {
 	if words > 1 || words == 1 && !c.has(lLink) || len(s.out) == s.base {
 		return 0
 	}
-	return labelOfType(s.out[len(s.out)-1].Type)
+	// Of several finds at one place it is not settled yet which one stays.
+	var l label
+	for i := len(s.out) - 1; i >= s.base && s.out[i].End == s.out[len(s.out)-1].End; i-- {
+		l |= labelOfType(s.out[i].Type)
+	}
+	return l
 }
 
 // inheritToken does the same for a token that ends at i.
