@@ -205,9 +205,9 @@ func (g *guest) close() {
 // with the worker's lock held.
 func (g *guest) stopNow() {
 	g.stopOnce.Do(func() {
-		g.vm.Interrupt()
+		close(g.stop) // first: who sees the interrupt asks whether it was this
 		g.killer = time.AfterFunc(killDelay, g.vm.Kill)
-		close(g.stop)
+		g.vm.Interrupt()
 	})
 }
 
