@@ -9,23 +9,36 @@ import (
 // Detokenize puts the real values back, each as it has to be written where it
 // stands: in a string of JSON escaped, a number of JSON bare again. Text that
 // only looks like a token stays. A token of this session that no value belongs
-// to is an *UnknownTokenError.
+// to is an *UnknownTokenError: a tool must not act on what a model made up.
 //
-// The result is for a tool or an artifact. What a user reads in a chat goes
-// through DetokenizeAnswer.
+// The result is for a tool. What a user gets goes through DetokenizeForUser, or
+// DetokenizeAnswer when it is shown in a chat.
 func (v *Vault) Detokenize(t Tokenized) (Raw, error) {
-	return v.detokenize(t, nil)
+	return v.detokenize(t, detokenizer{v: v})
 }
 
-// DetokenizeAnswer is Detokenize for an answer that a user reads. Tokens within
-// addresses that a page would fetch or a click would open stay tokens, so that
-// an answer cannot carry values away; mailto: and tel: are addresses that the
-// values belong into.
+// DetokenizeForUser is Detokenize for a result, a log or a file that a user is
+// given. A token that no value belongs to stays as it stands there: what a model
+// made up in one place must not lose the user all the rest.
+func (v *Vault) DetokenizeForUser(t Tokenized) (Raw, error) {
+	return v.detokenize(t, detokenizer{v: v, lenient: true})
+}
+
+// DetokenizeAnswer is DetokenizeForUser for an answer that is shown as markdown
+// or HTML. Tokens within addresses that showing it would fetch or a click would
+// open stay tokens, so that an answer cannot carry values away; mailto: and tel:
+// are addresses that the values belong into. It would rather leave a token too
+// many than reveal a value where a renderer might find a link.
 func (v *Vault) DetokenizeAnswer(t Tokenized) (Raw, error) {
-	return v.detokenize(t, &links{})
+	return v.detokenize(t, v.answer())
 }
 
-func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
+// answer makes what detokenizes an answer.
+func (v *Vault) answer() detokenizer {
+	return detokenizer{v: v, lenient: true, links: newLinks()}
+}
+
+func (v *Vault) detokenize(t Tokenized, d detokenizer) (Raw, error) {
 	v.touch()
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -36,7 +49,6 @@ func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
 	if _, ok := v.nextToken(text, 0, 0); !ok {
 		return boundary.NewRaw(text), nil
 	}
-	d := detokenizer{v: v, links: l}
 	d.out = make([]byte, 0, len(text)+len(text)/8)
 	if _, err := d.run(text, 0, true); err != nil {
 		return Raw{}, err
@@ -47,12 +59,13 @@ func (v *Vault) detokenize(t Tokenized, l *links) (Raw, error) {
 // detokenizer writes a text with the values in it. It follows the text only as
 // far as a value depends on where it stands: most are the same everywhere.
 type detokenizer struct {
-	v     *Vault
-	links *links // nil: put values into links too
-	ctx   cursor
-	out   []byte
-	fed   int          // how far ctx has followed the text at hand
-	marks []tokenMatch // tokens from there on
+	v       *Vault
+	lenient bool   // leave tokens that no value belongs to
+	links   *links // nil: put values into links too
+	ctx     cursor
+	out     []byte
+	fed     int          // how far ctx has followed the text at hand
+	marks   []tokenMatch // tokens from there on
 }
 
 // run writes text from at on, and returns how far it came: to the end if this is
@@ -73,11 +86,11 @@ func (d *detokenizer) run(text string, at int, end bool) (int, error) {
 		if start, more := m.mayGoOn(text, at); more && !end {
 			return d.stop(text, at, quoteBefore(text, at, start)), nil
 		}
-		if m.entry == nil {
+		if m.entry == nil && !d.lenient {
 			return at, &UnknownTokenError{Token: m.name}
 		}
-		if m.start < at {
-			continue // began before it was known, and is shown already
+		if m.entry == nil || m.start < at {
+			continue // text, or began before it was known and is shown already
 		}
 		d.text(text[at:m.start])
 		at = d.token(text, m)

@@ -16,6 +16,8 @@ type links struct {
 
 const maxRun = 1024
 
+func newLinks() *links { return &links{} }
+
 // follow takes the next part of the text.
 func (l *links) follow(s string) {
 	if l == nil {

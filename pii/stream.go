@@ -20,7 +20,7 @@ func (v *Vault) Detokenizer() *Detokenizer { return &Detokenizer{d: detokenizer{
 
 // AnswerDetokenizer makes one that does what DetokenizeAnswer does.
 func (v *Vault) AnswerDetokenizer() *Detokenizer {
-	return &Detokenizer{d: detokenizer{v: v, links: &links{}}}
+	return &Detokenizer{d: v.answer()}
 }
 
 // Write takes the next part and returns what can be shown. It holds back the

@@ -343,6 +343,48 @@ func TestTaskIsAnsweredWithRealValues(t *testing.T) {
 	}
 }
 
+func TestAnInventedTokenDoesNotLoseTheResult(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	real := tokenized(t, v, "ann@example.org").String()
+	invented := strings.Replace(real, "_1_", "_77_", 1)
+	both := func(format string) pii.Tokenized { return v.FromModel(fmt.Sprintf(format, real, invented)) }
+	f := &fakeService{
+		task: orchestrator.Task{
+			ID: "task_1", Status: orchestrator.StatusCompleted, Vault: v,
+			Message: both("%s and %s"), Output: both(`["%s","%s"]`), Logs: []pii.Tokenized{both("%s, %s")},
+		},
+		execution: orchestrator.Execution{Session: "ses_1", Reason: sandbox.ReasonOK, Vault: v, Value: both(`["%s","%s"]`), Stdout: both("%s %s")},
+		file: orchestrator.ArtifactFile{
+			Artifact: workspace.Artifact{Name: "r.txt", MIME: "text/plain", Text: true},
+			Data:     []byte(real + " " + invented), Vaults: []*pii.Vault{v},
+		},
+	}
+	send := start(t, f, all)
+	for _, one := range []struct {
+		method, path, body string
+		want               []string
+	}{
+		{"GET", "/tasks/task_1", "", []string{"ann@example.org and " + invented, `["ann@example.org","` + invented + `"]`, "ann@example.org, " + invented}},
+		{"POST", "/execute", `{"userId":"u1","code":"x","detokenize":true}`, []string{`["ann@example.org","` + invented + `"]`, "ann@example.org " + invented}},
+		{"GET", "/artifacts/u1/r.txt", "", []string{"ann@example.org " + invented}},
+	} {
+		status, _, body := send(one.method, one.path, one.body)
+		if status != http.StatusOK {
+			t.Errorf("%s answered %d: %s", one.path, status, body)
+		}
+		for _, want := range one.want {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s answered %s, want %s in it", one.path, body, want)
+			}
+		}
+	}
+	var out strings.Builder
+	if err := WriteReal(&out, v, both("%s %s")); err != nil || out.String() != "ann@example.org "+invented {
+		t.Errorf("wrote %q, %v", out.String(), err)
+	}
+}
+
 func TestRespondAsync(t *testing.T) {
 	t.Parallel()
 	send := start(t, &fakeService{}, all)

@@ -13,7 +13,8 @@ import (
 	"airlock/runtime/sandbox"
 )
 
-// This file is where tokens become values again, for the user they belong to.
+// This file is where tokens become values again, for the user they belong to. A
+// token that a model made up is shown as it is: it must not cost the user the rest.
 
 type taskView struct {
 	TaskID    ident.Task          `json:"taskId"`
@@ -153,7 +154,7 @@ type shower func(*pii.Vault, pii.Tokenized) (string, error)
 func shown(_ *pii.Vault, t pii.Tokenized) (string, error) { return t.String(), nil }
 
 func realText(v *pii.Vault, t pii.Tokenized) (string, error) {
-	return opened(t, v.Detokenize)
+	return opened(t, v.DetokenizeForUser)
 }
 
 // opened shows tokens where their values were erased.
