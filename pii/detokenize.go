@@ -92,6 +92,9 @@ func (d *detokenizer) run(text string, at int, end bool) (int, error) {
 		if m.entry == nil || m.start < at {
 			continue // text, or began before it was known and is shown already
 		}
+		if !end && d.links.undecided(text[m.end:]) {
+			return d.stop(text, at, quoteBefore(text, at, m.start)), nil
+		}
 		d.text(text[at:m.start])
 		at = d.token(text, m)
 	}
@@ -109,15 +112,17 @@ func (d *detokenizer) stop(text string, at, there int) int {
 
 // text writes what is no token.
 func (d *detokenizer) text(s string) {
+	from := len(d.out)
 	d.out = append(d.out, s...)
-	d.links.follow(s)
+	d.links.follow(d.out[from:])
 }
 
 // token writes the value of m and returns where the text goes on.
 func (d *detokenizer) token(text string, m tokenMatch) int {
 	end := m.end
+	from := len(d.out)
 	switch {
-	case d.links.hold():
+	case d.links.hold(text[m.end:]):
 		d.out = append(d.out, text[m.start:m.end]...)
 	case !m.entry.delicate:
 		d.out = append(d.out, m.entry.forms[0]...)
@@ -125,6 +130,7 @@ func (d *detokenizer) token(text string, m tokenMatch) int {
 		d.follow(text, m.start)
 		end = d.delicate(text, m)
 	}
+	d.links.follow(d.out[from-(end-m.end):]) // a value may be written by an enemy, too
 	d.marks = append(d.marks, m)
 	return end
 }

@@ -24,7 +24,8 @@ func (v *Vault) AnswerDetokenizer() *Detokenizer {
 }
 
 // Write takes the next part and returns what can be shown. It holds back the
-// longest end that may be the beginning of a token, and nothing else.
+// longest end that may be the beginning of a token, and in an answer a token with
+// what has to be known of the text after it, and nothing else.
 func (d *Detokenizer) Write(t Tokenized) (Raw, error) { return d.write(t.String(), false) }
 
 // Flush returns what was held back. It is called at the end, and before anything
