@@ -10,6 +10,8 @@ var (
 	ErrFull = errors.New("the service is full; try again later")
 	// ErrInvalid is wrapped by refusals of a request's content.
 	ErrInvalid = errors.New("invalid request")
+	// ErrTooLarge is wrapped when a request passes a limit of size.
+	ErrTooLarge = errors.New("too large")
 	// ErrLanguage is wrapped when no sandbox runs the language asked for.
 	ErrLanguage = errors.New("no sandbox runs this language")
 	// ErrWorking is returned for a session that cannot be erased yet.
@@ -27,6 +29,3 @@ var (
 	errFailed  = errors.New("the task could not be done")
 	errLength  = errors.New("the model's answer was cut at its length limit")
 )
-
-// ErrTooLarge is wrapped when a request passes a limit of size.
-var ErrTooLarge = errors.New("too large")

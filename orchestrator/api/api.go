@@ -118,6 +118,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// mayReveal refuses real values to a caller without the right to them.
+func (s *Server) mayReveal(asked bool) error {
+	if asked && !s.opts.Rights.Reveal {
+		return problem{fiber.StatusForbidden, "no_reveal_right", "detokenized results need the right reveal", "leave out detokenize, or use a key with that right"}
+	}
+	return nil
+}
+
 func (s *Server) needRun(c *fiber.Ctx) error {
 	if !s.opts.Rights.Run {
 		return problem{Status: fiber.StatusUnauthorized, Code: "unauthorized", Message: "this server takes no unauthenticated requests", Hint: "send an API key"}

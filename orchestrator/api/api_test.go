@@ -419,6 +419,30 @@ func TestExecuteRevealsOnlyOnRequestAndByRight(t *testing.T) {
 	}
 }
 
+func TestToolsAreRevealedByRightOnly(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	f := &fakeService{vault: v, json: tokenized(t, v, `{"tools":["ann@example.org"]}`)}
+	for name, tc := range map[string]struct {
+		path   string
+		rights Rights
+		status int
+		shown  bool
+	}{
+		"tokens by default":         {"/tools", all, 200, false},
+		"values on request":         {"/tools?detokenize=true", all, 200, true},
+		"refused without the right": {"/tools?detokenize=true", Rights{Run: true}, 403, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, _, body := start(t, f, tc.rights)("GET", tc.path, "")
+			if status != tc.status || strings.Contains(body, "ann@example.org") != tc.shown {
+				t.Errorf("answered %d %s", status, body)
+			}
+		})
+	}
+}
+
 func TestArtifactIsADownloadWithRealValues(t *testing.T) {
 	t.Parallel()
 	v, other := newVault(t), newVault(t)

@@ -31,8 +31,8 @@ func (s *Server) postExecute(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if body.Detokenize && !s.opts.Rights.Reveal {
-		return problem{fiber.StatusForbidden, "no_reveal_right", "detokenized results need the right reveal", "leave out detokenize, or use a key with that right"}
+	if err := s.mayReveal(body.Detokenize); err != nil {
+		return err
 	}
 	timeout, err := milliseconds("timeoutMs", body.TimeoutMs)
 	if err != nil {

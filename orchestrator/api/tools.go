@@ -46,9 +46,12 @@ func (s *Server) getTool(c *fiber.Ctx) error {
 // answerJSON sends tokenized JSON as it is, since its reader may be a model,
 // unless the caller asks for the values and may have them.
 func (s *Server) answerJSON(c *fiber.Ctx, v *pii.Vault, t pii.Tokenized) error {
-	text := t.String()
-	if c.QueryBool("detokenize") && s.opts.Rights.Reveal {
-		var err error
+	text, reveal := t.String(), c.QueryBool("detokenize")
+	err := s.mayReveal(reveal)
+	if err != nil {
+		return err
+	}
+	if reveal {
 		if text, err = realText(v, t); err != nil {
 			return err
 		}

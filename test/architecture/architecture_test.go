@@ -108,6 +108,7 @@ func TestForbiddenImports(t *testing.T) {
 		{"github.com/mark3labs/mcp-go", []string{"servers", "orchestrator/mcpserver"}, "its traps are guarded in one place"},
 		{"github.com/anthropics/", []string{"orchestrator/llm/anthropic"}, "a provider's types stay in its driver"},
 		{"github.com/openai/", []string{"orchestrator/llm/openai"}, "a provider's types stay in its driver"},
+		{"github.com/moby/moby/", []string{"runtime/docker"}, "the engine of containers can be replaced in one place"},
 		{"github.com/tetratelabs/wazero", []string{"runtime/wasm"}, "the engine can be replaced in one place"},
 		{"github.com/golang-jwt/", []string{"bridge"}, "session tokens are made and checked in one place"},
 		{"github.com/alecthomas/kong", []string{"cmd"}, "only cmd reads flags and environment"},
