@@ -34,7 +34,7 @@ func (s *scanner) at(i int) int {
 // that write no spaces ends before it; Latin letters with marks belong to it.
 func (s *scanner) localStart(i int) int {
 	b, start := s.b, i
-	limit := max(0, i-maxLocal, s.emailFloor())
+	limit := max(0, i-maxLocal, s.emailFloor(i))
 	foreign := i > 0 && b[i-1] >= 0x80
 	for start > limit && (isLocal(b[start-1]) || b[start-1] >= 0x80 && (foreign || latinMark(b, start-1))) {
 		start--
@@ -54,9 +54,14 @@ func (s *scanner) localStart(i int) int {
 	return start
 }
 
-// emailFloor keeps an address from reaching into one found before.
-func (s *scanner) emailFloor() int {
-	if n := len(s.out); n > s.base && s.out[n-1].Type == "EMAIL" {
+// emailFloor keeps the address at i from reaching into one found before. Those that
+// a folded view has found further on do not count.
+func (s *scanner) emailFloor(i int) int {
+	n := len(s.out)
+	for n > s.base && s.out[n-1].Start >= i {
+		n--
+	}
+	if n > s.base && s.out[n-1].Type == "EMAIL" && s.out[n-1].End <= i {
 		return s.out[n-1].End
 	}
 	return 0
