@@ -15,7 +15,7 @@ func (p *entryParser) check(n *node) {
 	switch e.Transport {
 	case transportStdio:
 		p.forbid("url", "headers")
-		if p.nodes["command"] == nil && p.nodes["package"] == nil {
+		if !p.hasCommand() && p.nodes["package"] == nil {
 			p.wrong(n, `a stdio server needs "command" or "package"`)
 		}
 	case transportHTTP, transportSSE:
@@ -29,6 +29,10 @@ func (p *entryParser) check(n *node) {
 	p.checkPairs(e.Name, p.nodes["env"])
 	p.checkPairs(e.Name, p.nodes["headers"])
 	p.checkArgs(e.Name, p.nodes["args"])
+}
+
+func (p *entryParser) hasCommand() bool {
+	return p.nodes["command"] != nil && p.nodes["command"].value != ""
 }
 
 func (p *entryParser) likelyTransport() string {

@@ -45,9 +45,12 @@ type placeError struct {
 
 func (e *placeError) Error() string { return e.text }
 
+// byteOrderMark is what some editors begin a file with.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // parseDocument reads one JSON value with the places of everything in it.
 func parseDocument(data []byte) (*node, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	p := documentParser{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	p.dec.UseNumber()
 	root, err := p.parse("", 0)

@@ -196,6 +196,14 @@ func (p *entryParser) readTools(n *node) {
 }
 
 func (p *entryParser) readRelease(n *node) {
+	if n.value == nil && n.kind == scalar || n.value == "" {
+		p.wrong(n, `must be "origin", "all", "none" or a list of types such as ["EMAIL","PHONE"]`)
+		return
+	}
+	if n.kind == array {
+		var types []string
+		p.texts(&types)(n)
+	}
 	if err := json.Unmarshal(n.raw, &p.e.Release); err != nil {
 		p.wrong(n, "%v", err)
 	}

@@ -59,7 +59,7 @@ var tiers = [][]string{
 	{"runtime/sandbox", "runtime/helpers", "discovery", "workspace/rooted"},
 	{"servers"},
 	{"pii"},
-	{"ident"},
+	{"ident", "docs"},
 }
 
 // place returns the tier of a package and the entry that names it.

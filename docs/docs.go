@@ -1,0 +1,11 @@
+// Package docs holds those documents of the project that the program itself
+// reads.
+package docs
+
+import _ "embed"
+
+// CatalogSchema is the JSON Schema of catalog.json, which editors find by the
+// file's "$schema" and airlock checks the file with.
+//
+//go:embed catalog.schema.json
+var CatalogSchema []byte
