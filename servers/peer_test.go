@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"airlock/servers/keeper"
 )
 
 // TestMain plays a server that misbehaves when the test binary is started as one.
@@ -26,7 +28,24 @@ func TestMain(m *testing.M) {
 		playManager(os.Args[2])
 		return
 	}
-	goleak.VerifyTestMain(m)
+	if len(os.Args) > 2 && os.Args[1] == "keeper" {
+		os.Exit(keeper.Main(os.Args[2:], os.Environ()))
+	}
+	goleak.VerifyTestMain(childless{m})
+}
+
+// childless fails a run that leaves a child behind, be it a zombie.
+type childless struct{ *testing.M }
+
+func (c childless) Run() int {
+	code := c.M.Run()
+	for _, p := range processes() {
+		if p.parent == os.Getpid() {
+			fmt.Fprintf(os.Stderr, "process %d was left behind in state %s\n", p.pid, p.state)
+			code = 1
+		}
+	}
+	return code
 }
 
 // peer is a server over stdio written without any library, so that it can break
@@ -60,7 +79,7 @@ func playManager(catalog string) {
 	if err != nil {
 		panic(err)
 	}
-	m, err := New(Options{Catalog: c})
+	m, err := New(Options{Catalog: c, Keeper: keeping()})
 	if err != nil {
 		panic(err)
 	}
@@ -88,7 +107,7 @@ func (p *peer) begin() {
 		os.Exit(3)
 	case "leaves its number":
 		signal.Ignore(syscall.SIGTERM)
-		if err := os.WriteFile(os.Args[3], fmt.Append(nil, os.Getpid()), 0o600); err != nil {
+		if err := os.WriteFile(os.Args[4], fmt.Append(nil, os.Getpid()), 0o600); err != nil {
 			panic(err)
 		}
 	case "babbles":
@@ -101,14 +120,20 @@ func (p *peer) begin() {
 		select {}
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
-	case "makes an orphan":
-		child := exec.Command(os.Args[0], "peer", "orphan")
+	case "makes an orphan", "makes a daemon":
+		child := exec.Command(os.Args[0], append([]string{"peer", "orphan"}, os.Args[3:]...)...)
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: p.mode == "makes a daemon"}
 		if err := child.Start(); err != nil {
 			panic(err)
 		}
 		fmt.Fprintf(os.Stderr, "orphan %d\n", child.Process.Pid)
 		p.last = fmt.Appendf(nil, "%d", child.Process.Pid)
+		if len(os.Args) > 4 {
+			if err := os.WriteFile(os.Args[4], p.last, 0o600); err != nil {
+				panic(err)
+			}
+		}
 	case "orphan":
 		signal.Ignore(syscall.SIGTERM)
 		time.Sleep(time.Hour)
@@ -116,7 +141,7 @@ func (p *peer) begin() {
 }
 
 func (p *peer) inputEnded() {
-	if p.mode == "stubborn" || p.mode == "leaves its number" || p.mode == "makes an orphan" {
+	if p.mode == "stubborn" || p.mode == "leaves its number" || strings.HasPrefix(p.mode, "makes a") {
 		time.Sleep(time.Hour)
 	}
 }

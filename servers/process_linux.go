@@ -6,12 +6,18 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"airlock/servers/keeper"
 )
 
-// groupAttributes also let the kernel kill a server whose parent died without
+// groupAttributes also let the kernel end a server whose parent died without
 // having stopped it.
-func groupAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+func groupAttributes(kept bool) *syscall.SysProcAttr {
+	death := syscall.SIGKILL
+	if kept {
+		death = keeper.KillSignal
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
 
 // awaitExit returns when the process has ended and leaves it to be reaped.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func groupAttributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // awaitExit reaps: there is no portable way to wait without doing so.
 func awaitExit(cmd *exec.Cmd) { _ = cmd.Wait() } // its error is in the state

@@ -5,37 +5,46 @@ package servers
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
+
+	"airlock/servers/keeper"
 )
 
-// process is a server's process and all that it starts, which share a process
-// group of their own: killing a wrapper such as npx alone would leave the
-// server behind.
+// process is a server's process and all that it starts. With a keeper that is
+// everything it descends to, without one the members of a process group of
+// their own: killing a wrapper such as npx alone would leave the server behind.
 type process struct {
 	cmd    *exec.Cmd
+	kept   bool // cmd is a keeper
 	stdin  *os.File
 	stdout *os.File
 	stderr *os.File
+	report *os.File // of the keeper
 	// exited is closed when the leader is gone, reaped, and the group killed.
 	exited chan struct{}
-	state  *os.ProcessState // set before exited is closed
+	state  string // how it ended; set before exited is closed
 }
 
 const (
 	// politeTime is how long a server has to end by itself when its standard
 	// input is closed, as the protocol asks it to, and again after SIGTERM.
 	politeTime = 2 * time.Second
+	// keeperTime is how long a keeper has to clear away what it keeps. It takes
+	// milliseconds, unless the server stopped it.
+	keeperTime = 5 * time.Second
 )
 
-// startProcess starts the command. The thread of s becomes its parent.
-func startProcess(s *spawner, line commandLine) (*process, error) {
-	p := &process{exited: make(chan struct{})}
+// startProcess starts the command, by way of the keeper if there is one. The
+// thread of s becomes its parent.
+func startProcess(s *spawner, keeping []string, line commandLine) (*process, error) {
+	p := &process{exited: make(chan struct{}), kept: len(keeping) > 0}
 	var theirs []*os.File
 	ends := []struct {
 		ours  **os.File
 		write bool // we write
-	}{{&p.stdin, true}, {&p.stdout, false}, {&p.stderr, false}}
+	}{{&p.stdin, true}, {&p.stdout, false}, {&p.stderr, false}, {&p.report, false}}
 	for _, end := range ends {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -49,10 +58,14 @@ func startProcess(s *spawner, line commandLine) (*process, error) {
 			*end.ours, theirs = r, append(theirs, w)
 		}
 	}
-	p.cmd = exec.Command(line.path, line.args...)
+	all := append(slices.Concat(keeping, []string{line.path}), line.args...)
+	p.cmd = exec.Command(all[0], all[1:]...)
 	p.cmd.Env, p.cmd.Dir = line.env, line.dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	p.cmd.SysProcAttr = groupAttributes()
+	if p.kept {
+		p.cmd.ExtraFiles = theirs[3:]
+	}
+	p.cmd.SysProcAttr = groupAttributes(p.kept)
 	var err error
 	s.do(func() { err = p.cmd.Start() })
 	closeAll(theirs)
@@ -72,15 +85,29 @@ func (p *process) watch() {
 	awaitExit(p.cmd)
 	p.signal(syscall.SIGKILL)
 	_ = p.cmd.Wait() // its error is in the state
-	p.state = p.cmd.ProcessState
+	p.state = p.cmd.ProcessState.String()
+	if !p.kept {
+		return
+	}
+	if report, err := keeper.ReadReport(p.report); err == nil {
+		p.state = report.String()
+	}
 }
 
 // signal reaches the whole group. It is only sent while the leader has not been
 // reaped.
 func (p *process) signal(sig syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, sig) }
 
-// kill ends the group at once.
+// kill ends all of it at once. It does not wait.
 func (p *process) kill() {
+	if p.kept && p.cmd.Process.Signal(keeper.KillSignal) == nil {
+		time.AfterFunc(keeperTime, p.killGroup)
+		return
+	}
+	p.killGroup()
+}
+
+func (p *process) killGroup() {
 	select {
 	case <-p.exited:
 	default:
@@ -113,7 +140,7 @@ func (p *process) gone(within time.Duration) bool {
 	}
 }
 
-func (p *process) closePipes() { closeAll([]*os.File{p.stdin, p.stdout, p.stderr}) }
+func (p *process) closePipes() { closeAll([]*os.File{p.stdin, p.stdout, p.stderr, p.report}) }
 
 func closeAll(files []*os.File) {
 	for _, f := range files {

@@ -59,6 +59,10 @@ type Options struct {
 	Environ func(string) (string, bool)
 	// CacheDir may hold npm/node_modules with installed servers.
 	CacheDir string
+	// Keeper is the command line that runs keeper.Main of what is appended to
+	// it. Without one, what a server starts in a session of its own may outlive
+	// it; and what a killed airlock's servers started, too.
+	Keeper []string
 }
 
 // Manager owns the connections to all servers of a catalog.

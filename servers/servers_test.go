@@ -61,13 +61,22 @@ func catalogOf(t testing.TB, servers string) *Catalog {
 
 func managerOf(t testing.TB, servers string, builtins map[string]Builtin) *Manager {
 	t.Helper()
-	m, err := New(Options{Catalog: catalogOf(t, servers), Builtins: builtins, Environ: os.LookupEnv})
+	return managerWith(t, Options{Catalog: catalogOf(t, servers), Builtins: builtins, Environ: os.LookupEnv, Keeper: keeping()})
+}
+
+// managerWith also checks that closing leaves no process of the test's peers.
+func managerWith(t testing.TB, o Options) *Manager {
+	t.Helper()
+	m, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Errorf("Close: %v", err)
+		}
+		if len(o.Keeper) > 0 {
+			assertNothingLeft(t)
 		}
 	})
 	return m

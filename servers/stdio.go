@@ -66,7 +66,7 @@ func (w *stdioWire) Start(context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.proc, err = startProcess(w.up.manager.spawner, line)
+	w.proc, err = startProcess(w.up.manager.spawner, w.up.manager.options.Keeper, line)
 	if err != nil {
 		reason := "exec failed"
 		var failed *exec.Error

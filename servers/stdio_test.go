@@ -26,7 +26,7 @@ func peerEntry(t testing.TB, name, mode, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := json.Marshal(map[string]any{"transport": "stdio", "command": program, "args": []string{"peer", mode}})
+	entry, err := json.Marshal(map[string]any{"transport": "stdio", "command": program, "args": []string{"peer", mode, mark(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,75 +219,90 @@ func TestSchemasAreKeptByteForByte(t *testing.T) {
 
 func TestNoProcessSurvivesClose(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"plain", "makes an orphan", "stubborn"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			m, err := New(Options{Catalog: catalogOf(t, peerEntry(t, "peer", mode, "")), Environ: os.LookupEnv})
-			if err != nil {
-				t.Fatal(err)
+	for _, mode := range []string{"plain", "makes an orphan", "makes a daemon", "stubborn"} {
+		for name, keeping := range map[string][]string{"kept": keeping(), "not kept": nil} {
+			if mode == "makes a daemon" && keeping == nil {
+				continue // what the keeper is for
 			}
-			leader := watch(t, say(t, m, anyone, act("pid")))
-			all := []watched{leader}
-			if mode == "makes an orphan" {
-				all = append(all, watch(t, say(t, m, anyone, act("recall"))))
-			}
-			if err := m.Close(); err != nil {
-				t.Fatal(err)
-			}
-			for _, w := range all {
-				w.assertEnds(t)
-			}
-			leader.assertReaped(t)
-		})
+			t.Run(mode+", "+name, func(t *testing.T) {
+				t.Parallel()
+				m := managerWith(t, Options{Catalog: catalogOf(t, peerEntry(t, "peer", mode, "")), Environ: os.LookupEnv, Keeper: keeping})
+				all := []watched{watch(t, say(t, m, anyone, act("pid")))}
+				if strings.HasPrefix(mode, "makes a") {
+					all = append(all, watch(t, say(t, m, anyone, act("recall"))))
+				}
+				if err := m.Close(); err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range all {
+					w.assertEnds(t)
+				}
+				all[0].assertReaped(t)
+			})
+		}
 	}
 }
 
 func TestOrphanDiesWithItsWrapper(t *testing.T) {
 	t.Parallel()
-	m := managerOf(t, peerEntry(t, "peer", "makes an orphan", ""), nil)
-	orphan := watch(t, say(t, m, anyone, act("recall")))
-	if _, err := m.Call(t.Context(), anyone, "peer__do", act("die")); !errors.Is(err, ErrUpstream) {
-		t.Errorf("call of a dying wrapper: %v", err)
+	for _, mode := range []string{"makes an orphan", "makes a daemon"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			m := managerOf(t, peerEntry(t, "peer", mode, ""), nil)
+			orphan := watch(t, say(t, m, anyone, act("recall")))
+			_, err := m.Call(t.Context(), anyone, "peer__do", act("die"))
+			if !errors.Is(err, ErrUpstream) || !strings.Contains(err.Error(), "signal: killed") {
+				t.Errorf("call of a dying wrapper: %v", err)
+			}
+			orphan.assertEnds(t)
+			if got := say(t, m, anyone, json.RawMessage(`{"text":"again"}`)); got != "again" {
+				t.Errorf("the next call answered %q", got)
+			}
+		})
 	}
-	orphan.assertEnds(t)
 }
 
-func TestServerDiesWithAKilledAirlock(t *testing.T) {
+func TestServersDieWithAKilledAirlock(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a process that its parent died")
 	}
-	dir := t.TempDir()
-	number, catalog := filepath.Join(dir, "pid"), filepath.Join(dir, "catalog.json")
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	for _, mode := range []string{"leaves its number", "makes a daemon"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			number, catalog := filepath.Join(dir, "pid"), filepath.Join(dir, "catalog.json")
+			program, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf(`{"schemaVersion":1,"servers":{"peer":{"command":%q,"args":["peer",%q,%q,%q]}}}`, program, mode, mark(t), number)
+			if err := os.WriteFile(catalog, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			manager := exec.CommandContext(t.Context(), program, "manager", catalog)
+			out, err := manager.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := manager.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(out).ReadString('\n'); line != "started\n" {
+				t.Fatalf("the manager said %q, %v", line, err)
+			}
+			pid, err := os.ReadFile(number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := watch(t, string(pid))
+			if err := manager.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = manager.Wait()
+			server.assertEnds(t)
+		})
 	}
-	text := fmt.Sprintf(`{"schemaVersion":1,"servers":{"peer":{"command":%q,"args":["peer","leaves its number",%q]}}}`, program, number)
-	if err := os.WriteFile(catalog, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	manager := exec.CommandContext(t.Context(), program, "manager", catalog)
-	out, err := manager.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := manager.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "started\n" {
-		t.Fatalf("the manager said %q, %v", line, err)
-	}
-	pid, err := os.ReadFile(number)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := watch(t, string(pid))
-	if err := manager.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = manager.Wait()
-	server.assertEnds(t)
 }
 
 // watched is a process that a test holds on to, so that its number cannot come

@@ -19,6 +19,7 @@ import (
 	"github.com/joho/godotenv"
 
 	"airlock/runtime/wasm"
+	"airlock/servers/keeper"
 )
 
 // Exit codes, as every command keeps them.
@@ -30,6 +31,10 @@ const (
 
 // workerCommand is the hidden argument that makes this binary a sandbox worker.
 const workerCommand = "wasm-worker"
+
+// keeperCommand is the hidden argument that makes this binary the keeper of the
+// server whose command line follows.
+const keeperCommand = "server-keeper"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -75,6 +80,9 @@ type commands struct {
 func run(ctx context.Context, args []string, std streams) int {
 	if len(args) == 1 && args[0] == workerCommand {
 		return runWorker(ctx)
+	}
+	if len(args) > 1 && args[0] == keeperCommand {
+		return keeper.Main(args[1:], os.Environ())
 	}
 	out := &checked{Writer: std.out}
 	std.out = out

@@ -31,7 +31,6 @@ import (
 	"airlock/pii/detect"
 	"airlock/runtime/wasm"
 	"airlock/servers"
-	"airlock/servers/database"
 	"airlock/skills"
 	"airlock/workspace"
 )
@@ -93,33 +92,6 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 		Rights: api.Rights{Run: true, Reveal: true}, Log: log,
 	})
 	return s, err
-}
-
-func (c *Config) openServers(s *system, log *zap.Logger) error {
-	catalog, err := servers.LoadCatalog(c.Catalog, os.LookupEnv)
-	if err != nil {
-		return usageError{err}
-	}
-	for _, warning := range catalog.Warnings() {
-		log.Warn(warning)
-	}
-	databases := filepath.Join(c.DataDir, "databases")
-	if err := os.MkdirAll(databases, 0o700); err != nil {
-		return fmt.Errorf("make the folder of databases: %w", err)
-	}
-	database, err := database.New(database.Options{Dir: databases, Seed: shopSeed})
-	if err != nil {
-		return fmt.Errorf("set up the built-in database server: %w", err)
-	}
-	s.manager, err = servers.New(servers.Options{
-		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
-		CacheDir: filepath.Join(c.DataDir, "cache"),
-	})
-	if err != nil {
-		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}
-	}
-	s.closers = append([]func() error{s.manager.Close}, s.closers...)
-	return nil
 }
 
 func (c *Config) openBridge(s *system, k keys, log *zap.Logger) (*bridge.Bridge, error) {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.uber.org/zap"
+
+	"airlock/servers"
+	"airlock/servers/database"
+	"airlock/servers/keeper"
+)
+
+func (c *Config) openServers(s *system, log *zap.Logger) error {
+	catalog, err := servers.LoadCatalog(c.Catalog, os.LookupEnv)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, warning := range catalog.Warnings() {
+		log.Warn(warning)
+	}
+	databases := filepath.Join(c.DataDir, "databases")
+	if err := os.MkdirAll(databases, 0o700); err != nil {
+		return fmt.Errorf("make the folder of databases: %w", err)
+	}
+	database, err := database.New(database.Options{Dir: databases, Seed: shopSeed})
+	if err != nil {
+		return fmt.Errorf("set up the built-in database server: %w", err)
+	}
+	keeping, err := keeperLine()
+	if err != nil {
+		return err
+	}
+	s.manager, err = servers.New(servers.Options{
+		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
+		CacheDir: filepath.Join(c.DataDir, "cache"), Keeper: keeping,
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}
+	}
+	s.closers = append([]func() error{s.manager.Close}, s.closers...)
+	return nil
+}
+
+// keeperLine starts this program as the keeper of a server, where it can be one.
+func keeperLine() ([]string, error) {
+	if !keeper.Supported {
+		return nil, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program to keep servers with: %w", err)
+	}
+	return []string{self, keeperCommand}, nil
+}
