@@ -1,5 +1,7 @@
 package detect
 
+import "math/bits"
+
 // Classes of bytes. A byte with any of them belongs to a word.
 const (
 	digit  = 1 << iota // 0-9
@@ -49,6 +51,12 @@ func wordEnd(data []byte, i int) int {
 
 // digitsEnd is the end of the digits that start at i.
 func digitsEnd(data []byte, i int) int {
+	for i+8 <= len(data) {
+		if m := notDigits(load8(data[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
 	for i < len(data) && isDigit(data[i]) {
 		i++
 	}
@@ -85,4 +93,17 @@ func countDigits(b []byte) (n int) {
 // hasPrefix is bytes.HasPrefix for a constant prefix, at an offset.
 func hasPrefix(b []byte, at int, prefix string) bool {
 	return at >= 0 && at+len(prefix) <= len(b) && string(b[at:at+len(prefix)]) == prefix
+}
+
+// sameFold compares with a lower-case ASCII word.
+func sameFold(b []byte, word string) bool {
+	if len(b) != len(word) {
+		return false
+	}
+	for i, c := range b {
+		if c|0x20 != word[i] {
+			return false
+		}
+	}
+	return true
 }

@@ -12,7 +12,6 @@ package detect
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -129,12 +128,12 @@ func (d *Detector) scan(dst []Span, data []byte) []Span {
 // from the built-in detectors, the others from custom patterns.
 func place(data []byte, spans []Span, builtin int) []Span {
 	p := newPlacer(data)
-	slices.SortStableFunc(spans[:builtin], byStart)
+	sortByStart(spans[:builtin])
 	kept := spans[:0]
 	for i, s := range spans {
 		if i == builtin {
 			p = newPlacer(data)
-			slices.SortStableFunc(spans[builtin:], byStart)
+			sortByStart(spans[builtin:])
 			s = spans[i]
 		}
 		if p.place(&s, i >= builtin) {

@@ -82,8 +82,11 @@ func bareNumber(b []byte) bool {
 	return true
 }
 
-func isNumberByte(c byte) bool {
-	return isDigit(c) || c == '-' || c == '+' || c == '.' || c|0x20 == 'e'
+func isNumberByte(c byte) bool { return numberBytes[c] }
+
+var numberBytes = [256]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'-': true, '+': true, '.': true, 'e': true, 'E': true,
 }
 
 // maxNumber bounds the bytes of a number beside the value in it.

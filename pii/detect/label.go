@@ -106,25 +106,17 @@ var labelWords = []struct {
 	{lLink, "and or und y et e"},
 }
 
-// longestWord bounds what a label's word can be.
-const longestWord = 22
-
-// labelTable is an open hash table: lookups must not allocate.
+// labelTable knows the words of labels.
 type labelTable struct {
-	slots [2048]struct {
-		word  string
-		means label
-	}
+	words   *wordTable
 	endings [1 << 9]uint64 // the last three letters of words that need reading, as bits
 }
 
 var labels = sync.OnceValue(func() *labelTable {
-	t := new(labelTable)
+	t := &labelTable{words: newWordTable(labelWordCount())}
 	for _, row := range labelWords {
-		for _, w := range strings.Fields(row.words) {
-			slot := t.slot([]byte(w))
-			t.slots[slot].word = w
-			t.slots[slot].means |= row.means
+		for w := range strings.FieldsSeq(row.words) {
+			t.words.add(w, uint64(row.means))
 			if row.means&eagerLabels != 0 && len(w) > 2 {
 				e := ending([]byte(w), len(w))
 				t.endings[e>>6] |= 1 << (e & 63)
@@ -134,39 +126,15 @@ var labels = sync.OnceValue(func() *labelTable {
 	return t
 })
 
-// slot is where word is, or would be put.
-func (t *labelTable) slot(word []byte) int {
-	h := uint32(2166136261)
-	for _, c := range word {
-		h = (h ^ uint32(c|0x20)) * 16777619
+func labelWordCount() (n int) {
+	for _, row := range labelWords {
+		n += len(strings.Fields(row.words))
 	}
-	i := int(h>>5) % len(t.slots)
-	for t.slots[i].word != "" && !sameFold(word, t.slots[i].word) {
-		i = (i + 1) % len(t.slots)
-	}
-	return i
+	return n
 }
 
 // of is what word means; its case does not matter.
-func (t *labelTable) of(word []byte) label {
-	if len(word) > longestWord || len(word) == 0 {
-		return 0
-	}
-	return t.slots[t.slot(word)].means
-}
-
-// sameFold compares with a lower-case ASCII word.
-func sameFold(b []byte, word string) bool {
-	if len(b) != len(word) {
-		return false
-	}
-	for i, c := range b {
-		if c|0x20 != word[i] {
-			return false
-		}
-	}
-	return true
-}
+func (t *labelTable) of(word []byte) label { return label(t.words.of(word)) }
 
 // ofKey is what the words of an identifier mean: all of them, and the last.
 // Words end where the case changes or at anything but a letter.

@@ -21,7 +21,10 @@ func (s *scanner) number(i int) int {
 			return next
 		}
 	}
-	end, classes := start, byte(0)
+	end, classes := digitsEnd(b, start), byte(0)
+	if end > start {
+		classes = digit
+	}
 	for end < len(b) && class[b[end]] != 0 {
 		classes |= class[b[end]]
 		end++
@@ -36,6 +39,9 @@ func (s *scanner) number(i int) int {
 // digits handles a word of digits only.
 func (s *scanner) digits(start, end int) int {
 	switch n, next := end-start, s.byteAt(end); {
+	case next == '.' && s.byteAt(start-1) == ':' && s.amountEnd(start, end) > 0:
+		s.floor = s.amountEnd(start, end)
+		return s.floor
 	case next == ':' && n <= 4:
 		if e := s.hexColons(start); e > 0 {
 			return e
@@ -74,6 +80,19 @@ func (s *scanner) digits(start, end int) int {
 		s.single(start, end)
 	}
 	return end
+}
+
+// amountEnd is the end of a decimal that JSON punctuation follows, such as 12.50},
+// which needs no closer look; 0 if the digits from start to end begin none.
+func (s *scanner) amountEnd(start, end int) int {
+	e := digitsEnd(s.b, end+1)
+	if n := e - start - 1; e == end+1 || n >= minCardDigits || end-start == 3 && e-end == 5 {
+		return 0
+	}
+	if c := s.byteAt(e); c != ',' && c != '}' && c != ']' {
+		return 0
+	}
+	return e
 }
 
 // minBare is the fewest digits a number without separators can have.
@@ -155,8 +174,15 @@ func uuidEnd(b []byte, start int) int {
 	if u[8] != '-' || u[13] != '-' || u[18] != '-' || u[23] != '-' {
 		return 0
 	}
-	if hexEnd(u, 0) != 8 || hexEnd(u, 9) != 13 || hexEnd(u, 14) != 18 || hexEnd(u, 19) != 23 || hexEnd(u, 24) != 36 {
-		return 0
+	// 8-4-4-4-12 in loads that overlap; the ones in the middle have a dash in them.
+	const dash4, dash0and5 = high &^ (0x80 << 32), high &^ 0x80 &^ (0x80 << 40)
+	for _, part := range [...]struct {
+		at   int
+		want uint64
+	}{{0, high}, {9, dash4}, {14, dash4}, {18, dash0and5}, {24, high}, {28, high}} {
+		if hexDigits(load8(u[part.at:]))&part.want != part.want {
+			return 0
+		}
 	}
 	return wordEnd(b, start+36)
 }

@@ -126,7 +126,8 @@ func (sh *shape) word(w []byte) {
 		sh.given = true
 	}
 	// Identifiers are no names: fooBar, README.md, LiveObject.
-	if i := bytes.IndexByte(name, '.'); i > 1 || caseTurns(name) > 1 || caseTurns(name[:min(len(name), maxPrefix)]) < caseTurns(name) {
+	turns := caseTurns(name)
+	if turns > 1 || turns == 1 && caseTurns(name[:min(len(name), maxPrefix)]) == 0 || bytes.IndexByte(name, '.') > 1 {
 		sh.capital = false
 	}
 }
@@ -169,8 +170,11 @@ func (s *scanner) siblings(start, end int) (personal, thing bool) {
 		after = after[:i]
 	}
 	before := s.b[max(0, start-maxSiblings):start]
-	if i := bytes.LastIndexAny(before, "{}"); i >= 0 {
-		before = before[i+1:]
+	for i := len(before); i > 0; i-- {
+		if c := before[i-1]; c == '{' || c == '}' {
+			before = before[i:]
+			break
+		}
 	}
 	for _, part := range [2][]byte{before, after} {
 		p, t := s.keysOf(part)

@@ -1,9 +1,6 @@
 package detect
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // scanner is one pass over one text. It allocates nothing once its buffers have
 // grown.
@@ -74,30 +71,31 @@ func (s *scanner) add(start, end int, t typeID) int {
 	return end
 }
 
-const (
-	ones = 0x0101010101010101
-	low7 = 0x7f * ones
-	high = 0x80 * ones
-)
-
 // nextTrigger is the first position from i on of a byte where a value may start or
 // turn: '-', digits, ':', '=', '@' and everything outside ASCII. The rest of '-' to
 // '@' comes with them: to tell it apart costs more than to look at it (measured).
 func nextTrigger(b []byte, i int) int {
-	for i+8 <= len(b) {
-		x := binary.LittleEndian.Uint64(b[i:])
-		y := x & low7
-		within := (y + (0x80-'-')*ones) &^ (y + (0x80-'@'-1)*ones)
-		if m := (within | x) & high; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
+	for i+16 <= len(b) {
+		// Two words at a time: where the next trigger is can hardly be predicted.
+		w := b[i : i+16 : i+16]
+		m, n := triggers(load8(w)), triggers(load8(w[8:]))
+		if m|n != 0 {
+			skip := bits.TrailingZeros64(m)
+			if m == 0 {
+				skip = 64 + bits.TrailingZeros64(n)
+			}
+			return i + skip>>3
 		}
-		i += 8
+		i += 16
 	}
 	for i < len(b) && !isTrigger(b[i]) {
 		i++
 	}
 	return i
 }
+
+// triggers sets the high bit of every byte of x that is a trigger.
+func triggers(x uint64) uint64 { return (within(x, '-', '@') | x) & high }
 
 func isTrigger(c byte) bool { return c-'-' <= '@'-'-' || c >= 0x80 }
 
