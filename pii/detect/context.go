@@ -1,6 +1,9 @@
 package detect
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // How far a label may stand before its value.
 const (
@@ -198,13 +201,12 @@ func labelled(line []byte) bool {
 // inherited gives a value the label of the one found right before it, when only
 // a word such as "and" stands between.
 func (s *scanner) inherited(words int, c context) label {
-	if words > 1 || words == 1 && !c.has(lLink) || len(s.out) == s.base {
+	if words > 1 || words == 1 && !c.has(lLink) {
 		return 0
 	}
-	// Of several finds at one place it is not settled yet which one stays.
 	var l label
-	for i := len(s.out) - 1; i >= s.base && s.out[i].End == s.out[len(s.out)-1].End; i-- {
-		l |= labelOfType(s.out[i].Type)
+	for t := s.ended; t != 0; t &= t - 1 {
+		l |= typeLabels[nameOf(typeID(bits.TrailingZeros64(uint64(t))))]
 	}
 	return l
 }
@@ -231,7 +233,6 @@ var typeLabels = map[Type]label{
 	"CA_SIN": lSIN, "UK_NHS": lNHS, "PASSPORT": lPassport, "VIN": lVIN,
 }
 
-func labelOfType(t Type) label      { return typeLabels[t] }
 func labelOfName(name []byte) label { return typeLabels[Type(name)] }
 
 func isEscapeLetter(c byte) bool { return c == 'n' || c == 'r' || c == 't' || c == 'b' || c == 'f' }

@@ -54,15 +54,10 @@ func (s *scanner) localStart(i int) int {
 	return start
 }
 
-// emailFloor keeps the address at i from reaching into one found before. Those that
-// a folded view has found further on do not count.
+// emailFloor keeps the address at i from reaching into one found before.
 func (s *scanner) emailFloor(i int) int {
-	n := len(s.out)
-	for n > s.base && s.out[n-1].Start >= i {
-		n--
-	}
-	if n > s.base && s.out[n-1].Type == "EMAIL" && s.out[n-1].End <= i {
-		return s.out[n-1].End
+	if s.emailEnd <= i {
+		return s.emailEnd
 	}
 	return 0
 }

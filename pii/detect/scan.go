@@ -12,10 +12,13 @@ type scanner struct {
 	labels *labelTable
 	packs  *packIndex
 
-	first   int // the first byte that is no space, -1 until somebody asks
-	floor   int // no word begins before it: the end of the last one read
-	barrier int // end of the last span: labels before it belong to that span
-	hexRun  int // end of the last run of hex digits and colons tried
+	first   int     // the first byte that is no space, -1 until somebody asks
+	floor   int     // no word begins before it: the end of the last one read
+	barrier int     // end of the last span: labels before it belong to that span
+	ended   typeSet // types of the spans that end there
+
+	emailEnd int // end of the last address found
+	hexRun   int // end of the last run of hex digits and colons tried
 
 	// The last JSON key and its value, read on demand.
 	keyColon, keyOf, valueOf        int
@@ -36,7 +39,7 @@ type scanner struct {
 // reset prepares s for a text.
 func (s *scanner) reset(b []byte, out []Span) {
 	s.b, s.out, s.base = b, out, len(out)
-	s.floor, s.barrier, s.hexRun, s.folded, s.ctxPos = 0, 0, 0, 0, 0
+	s.floor, s.barrier, s.ended, s.emailEnd, s.hexRun, s.folded, s.ctxPos = 0, 0, 0, 0, 0, 0, 0
 	s.first, s.keyColon, s.keyOf, s.valueOf = -1, -1, -1, -1
 }
 
@@ -66,7 +69,15 @@ func (s *scanner) run() {
 // add reports a value and gives its end, so that callers can go on there.
 func (s *scanner) add(start, end int, t typeID) int {
 	s.out = append(s.out, Span{Start: start, End: end, Type: nameOf(t)})
-	s.barrier = max(s.barrier, end)
+	if end > s.barrier {
+		s.barrier, s.ended = end, 0
+	}
+	if end == s.barrier { // of several finds at one place it is not settled yet which one stays
+		s.ended |= 1 << t
+	}
+	if t == email {
+		s.emailEnd = end
+	}
 	s.ctxPos = 0
 	return end
 }
