@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ func (p *catalogParser) entry(name string, n *node) *Entry {
 		return nil
 	}
 	l := &launch{env: map[string]string{}, inheritEnv: []string{"PATH", "HOME"}, cwd: p.dir, headers: map[string]string{}}
-	e := &Entry{Name: name, Enabled: true, users: []string{"*"}, launch: l}
+	e := &Entry{Name: name, Enabled: true, users: []string{"*"}, launch: l, fingerprint: sha256.Sum256(n.raw)}
 	e.tools.allow = []string{"*"}
 	ep := entryParser{catalogParser: p, e: e, l: l, nodes: map[string]*node{}}
 	ep.read(n)

@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"airlock/ident"
@@ -33,6 +34,9 @@ type Entry struct {
 	concurrency int
 	maxMessage  int
 	protocol    string
+	// fingerprint is of the entry's text in the catalog, before inputs are
+	// filled in.
+	fingerprint [sha256.Size]byte
 }
 
 // The transports and the instance scopes of a catalog.

@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 
 	mcpserver "github.com/mark3labs/mcp-go/server"
@@ -29,6 +30,7 @@ import (
 
 	"airlock/ident"
 	"airlock/pii"
+	"airlock/servers/toolcache"
 )
 
 // Caller is on whose behalf a server is used.
@@ -57,7 +59,8 @@ type Options struct {
 	Log      *zap.Logger
 	// Environ answers for the environment variables that entries inherit.
 	Environ func(string) (string, bool)
-	// CacheDir may hold npm/node_modules with installed servers.
+	// CacheDir may hold npm/node_modules with installed servers, and gets tools
+	// with what stdio servers listed. Without one, listing starts them.
 	CacheDir string
 	// Keeper is the command line that runs keeper.Main of what is appended to
 	// it. Without one, what a server starts in a session of its own may outlive
@@ -72,6 +75,7 @@ type Manager struct {
 	upstreams []*upstream
 	byName    map[string]*upstream
 	spawner   *spawner
+	cache     *toolcache.Cache // nil without a folder
 
 	ctx    context.Context //nolint:containedctx // the manager's own life: ends with Close; starts of servers hang on it
 	cancel context.CancelFunc
@@ -104,6 +108,13 @@ func New(o Options) (*Manager, error) {
 		u := newUpstream(m, e)
 		m.upstreams = append(m.upstreams, u)
 		m.byName[e.Name] = u
+	}
+	if o.CacheDir != "" {
+		cache, err := toolcache.Open(filepath.Join(o.CacheDir, "tools"))
+		if err != nil {
+			return nil, err
+		}
+		m.cache = cache
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.spawner = newSpawner()
@@ -146,6 +157,9 @@ func (m *Manager) Close() error {
 		all.Wait()
 		m.work.Wait()
 		m.spawner.close()
+		if m.cache != nil {
+			errs = append(errs, m.cache.Close())
+		}
 		m.failed = errors.Join(errs...)
 	})
 	return m.failed

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +65,9 @@ func managerOf(t testing.TB, servers string, builtins map[string]Builtin) *Manag
 	return managerWith(t, Options{Catalog: catalogOf(t, servers), Builtins: builtins, Environ: os.LookupEnv, Keeper: keeping()})
 }
 
+// looked names the tests that will look for leftovers.
+var looked sync.Map
+
 // managerWith also checks that closing leaves no process of the test's peers.
 func managerWith(t testing.TB, o Options) *Manager {
 	t.Helper()
@@ -71,12 +75,15 @@ func managerWith(t testing.TB, o Options) *Manager {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, again := looked.LoadOrStore(t.Name(), true); !again && len(o.Keeper) > 0 {
+		t.Cleanup(func() { // after the test's last manager is closed
+			looked.Delete(t.Name())
+			assertNothingLeft(t)
+		})
+	}
 	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Errorf("Close: %v", err)
-		}
-		if len(o.Keeper) > 0 {
-			assertNothingLeft(t)
 		}
 	})
 	return m

@@ -19,6 +19,7 @@ type upstream struct {
 	mu        sync.Mutex // guards what follows
 	instances map[string]*instance
 	first     *toolList // what a fresh instance lists, before anybody told it anything
+	recalled  bool      // the cache has been asked for it
 	closed    bool
 }
 
@@ -102,15 +103,6 @@ func (u *upstream) current(ctx context.Context, c Caller) (*toolList, error) {
 	}
 	defer i.release()
 	return conn.list(ctx), nil
-}
-
-func (u *upstream) known(c Caller) *toolList {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if i := u.instances[u.entry.instanceKey(c)]; i != nil && i.live() {
-		return nil
-	}
-	return u.first
 }
 
 func (u *upstream) tool(ctx context.Context, c Caller, name string) (Tool, error) {
@@ -206,11 +198,4 @@ func (u *upstream) interrupted(ctx context.Context, doing, reason string) error 
 		return u.fail(doing, ErrTimeout, "no answer in time: "+reason, "raise lifecycle.callTimeoutMs or limits.concurrency in catalog.json, or call less at once")
 	}
 	return u.fail(doing, ctx.Err(), "cancelled", "")
-}
-
-// noted keeps the first list of tools for callers without an instance.
-func (u *upstream) noted(l *toolList) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.first = l
 }
