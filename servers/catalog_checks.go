@@ -24,6 +24,9 @@ func (p *entryParser) check(n *node) {
 	case transportBuiltin:
 		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers")
 	}
+	if p.l.folder && e.Transport != transportStdio {
+		p.wrong(n, "%s has no meaning for transport %s; remove it", instanceFolder, e.Transport)
+	}
 	p.checkInstance()
 	p.checkIsolation()
 	p.checkPairs(e.Name, p.nodes["env"])

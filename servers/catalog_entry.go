@@ -126,7 +126,7 @@ func (p *entryParser) pairs(dst map[string]string) func(*node) {
 func (p *entryParser) readCwd(n *node) {
 	var dir string
 	p.expanded(&dir)(n)
-	if !filepath.IsAbs(dir) {
+	if !filepath.IsAbs(dir) && !strings.HasPrefix(dir, instanceFolder) {
 		dir = filepath.Join(p.dir, dir)
 	}
 	p.l.cwd = dir

@@ -77,9 +77,26 @@ func (p *catalogParser) fill(in *input, from string, fromNode, valueNode *node) 
 	}
 }
 
+// instanceFolder stands for a folder that belongs to one instance of the server.
+// It is filled in when the instance starts.
+const instanceFolder = "${instance:folder}"
+
+var instanceForm = regexp.MustCompile(`\$\{instance:[^}]*\}`)
+
+// noteFolder remembers that an entry has to do with its instance's folder.
+func (p *catalogParser) noteFolder(n *node, s string, l *launch) {
+	for _, ref := range instanceForm.FindAllString(s, -1) {
+		if ref != instanceFolder {
+			p.wrong(n, "%s is not known; there is %s", ref, instanceFolder)
+		}
+		l.folder = true
+	}
+}
+
 // expand fills the references of one string in. An input without a value does
 // not stop the other servers: its entry fails when it is started.
 func (p *catalogParser) expand(n *node, s string, l *launch) string {
+	p.noteFolder(n, s, l)
 	return referenceForm.ReplaceAllStringFunc(s, func(ref string) string {
 		id := referenceForm.FindStringSubmatch(ref)[1]
 		in := p.inputs[id]

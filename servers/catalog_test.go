@@ -141,6 +141,8 @@ func TestMistakesAreNamedByLineAndPath(t *testing.T) {
 		"input without a source": {`{"schemaVersion":1,"inputs":[{"id":"a"}]}`, `inputs[0]: needs either "from": "env:NAME" or "value"`},
 		"input from elsewhere":   {`{"schemaVersion":1,"inputs":[{"id":"a","from":"file:x"}]}`, `inputs[0].from: must have the form "env:NAME"`},
 		"input twice":            {`{"schemaVersion":1,"inputs":[{"id":"a","value":""},{"id":"a","value":""}]}`, `input "a" is given twice`},
+		"instance reference":     {one(`"command":"x","args":["${instance:user}"]`), `servers.s.args[0]: ${instance:user} is not known; there is ${instance:folder}`},
+		"folder of a remote":     {one(`"url":"https://example.com/${instance:folder}"`), `${instance:folder} has no meaning for transport streamable-http`},
 		"too deep":               {strings.Repeat("[", 100), `nested deeper than 32 levels`},
 	} {
 		if _, err := load(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

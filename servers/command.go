@@ -21,26 +21,28 @@ type commandLine struct {
 // commandLine resolves an entry's command or package. Only what the catalog
 // names is inherited from our environment: it holds the keys of models and of
 // other servers.
-func (u *upstream) commandLine() (commandLine, error) {
-	l := u.entry.launch
+func (u *upstream) commandLine(owner Caller) (commandLine, error) {
+	l, err := u.placed(owner)
+	if err != nil {
+		return commandLine{}, err
+	}
 	name, args := l.command, l.args
 	if name == "" {
 		var before []string
 		name, before = u.packageCommand()
 		args = append(before, args...)
 	}
-	path, err := u.lookPath(name)
+	path, err := u.lookPath(l, name)
 	if err != nil {
 		return commandLine{}, err
 	}
 	if info, err := os.Stat(l.cwd); err != nil || !info.IsDir() {
 		return commandLine{}, u.fail(doStart, ErrUpstream, "its working folder does not exist", `create it, or change "cwd" in catalog.json`)
 	}
-	return commandLine{path: path, args: args, env: u.environment(), dir: l.cwd}, nil
+	return commandLine{path: path, args: args, env: u.environment(l), dir: l.cwd}, nil
 }
 
-func (u *upstream) environment() []string {
-	l := u.entry.launch
+func (u *upstream) environment(l launch) []string {
 	values := map[string]string{}
 	for _, name := range l.inheritEnv {
 		if value, ok := u.manager.options.Environ(name); ok {
@@ -136,18 +138,18 @@ func binName(name string, bin json.RawMessage) string {
 }
 
 // lookPath finds a program in the PATH that the server will have.
-func (u *upstream) lookPath(name string) (string, error) {
+func (u *upstream) lookPath(l launch, name string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		path := name
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(u.entry.launch.cwd, path)
+			path = filepath.Join(l.cwd, path)
 		}
 		if !executable(path) {
 			return "", u.notFound(fmt.Sprintf("exec %q: not an executable file", name), name)
 		}
 		return path, nil
 	}
-	search, ok := u.entry.launch.env["PATH"]
+	search, ok := l.env["PATH"]
 	if !ok {
 		search, _ = u.manager.options.Environ("PATH")
 	}

@@ -59,10 +59,10 @@ const (
 	cancelTime = 2 * time.Second
 )
 
-// dial starts the server and lists its tools, within initTimeoutMs.
-func dial(ctx context.Context, u *upstream) (*connection, error) {
+// dial starts the server for its owner and lists its tools, within initTimeoutMs.
+func dial(ctx context.Context, u *upstream, owner Caller) (*connection, error) {
 	ctx, stop := context.WithCancel(ctx)
-	w, err := u.open(ctx)
+	w, err := u.open(ctx, owner)
 	if err != nil {
 		stop()
 		return nil, err

@@ -15,6 +15,7 @@ import (
 // stops when nobody has used it for a while.
 type instance struct {
 	up    *upstream
+	owner Caller        // the first one; all others have the same instanceKey
 	slots chan struct{} // calls at once
 
 	mu        sync.Mutex // guards what follows
@@ -46,8 +47,8 @@ const (
 	patience = 2 * time.Second
 )
 
-func newInstance(u *upstream) *instance {
-	return &instance{up: u, slots: make(chan struct{}, u.entry.concurrency), used: time.Now()}
+func newInstance(u *upstream, c Caller) *instance {
+	return &instance{up: u, owner: c, slots: make(chan struct{}, u.entry.concurrency), used: time.Now()}
 }
 
 // acquire returns the live connection and counts its caller as a holder.
@@ -121,7 +122,7 @@ func (i *instance) start(a *attempt, pause time.Duration) {
 	ctx := i.up.manager.ctx
 	conn, err := (*connection)(nil), sleep(ctx, pause)
 	if err == nil {
-		conn, err = dial(ctx, i.up)
+		conn, err = dial(ctx, i.up, i.owner)
 	} else {
 		err = i.up.fail(doStart, ErrUpstream, "airlock is shutting down", "")
 	}

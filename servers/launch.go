@@ -13,6 +13,8 @@ type launch struct {
 	packageVer  string
 	url         string
 	headers     map[string]string
+	// folder means that args, env or cwd name the instance's folder.
+	folder bool
 	// missing names the inputs that could not be filled in.
 	missing []string
 }

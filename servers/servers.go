@@ -62,6 +62,10 @@ type Options struct {
 	// CacheDir may hold npm/node_modules with installed servers, and gets tools
 	// with what stdio servers listed. Without one, listing starts them.
 	CacheDir string
+	// DataDir gets the folders of instances whose entries name one.
+	DataDir string
+	// Pseudonym names those folders, as users' ids must not.
+	Pseudonym ident.Pseudonym
 	// Keeper is the command line that runs keeper.Main of what is appended to
 	// it. Without one, what a server starts in a session of its own may outlive
 	// it; and what a killed airlock's servers started, too.

@@ -23,6 +23,7 @@ import (
 type stdioWire struct {
 	*ending
 	up     *upstream
+	owner  Caller
 	max    int
 	proc   *process
 	errors outputTail
@@ -52,9 +53,9 @@ const (
 	exitTime = 500 * time.Millisecond
 )
 
-func (u *upstream) openStdio() wire {
+func (u *upstream) openStdio(owner Caller) wire {
 	return &stdioWire{
-		ending: newEnding(), up: u, max: u.entry.maxMessage,
+		ending: newEnding(), up: u, owner: owner, max: u.entry.maxMessage,
 		out: make(chan []byte), requests: make(chan transport.JSONRPCRequest, maxAsked),
 		pending: map[int64]chan<- answer{}, drained: make(chan struct{}),
 	}
@@ -62,7 +63,7 @@ func (u *upstream) openStdio() wire {
 
 // Start starts the process; it is called by mcp-go's client.
 func (w *stdioWire) Start(context.Context) error {
-	line, err := w.up.commandLine()
+	line, err := w.up.commandLine(w.owner)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (u *upstream) instance(c Caller) (*instance, error) {
 		return nil, u.fail(doStart, ErrUpstream, fmt.Sprintf("all %d processes that it may have are busy", maxInstances),
 			`try again later, or set "instance": "shared" if the server keeps no state`)
 	}
-	i := newInstance(u)
+	i := newInstance(u, c)
 	u.instances[key] = i
 	return i, nil
 }

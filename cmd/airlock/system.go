@@ -77,7 +77,7 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.openServers(s, log); err != nil {
+	if err := c.openServers(s, keys, log); err != nil {
 		return nil, err
 	}
 	guard, err := c.openBridge(s, keys, log)
@@ -161,7 +161,7 @@ func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err
 	s.closers = append(s.closers, k.state.Close)
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
 		none := func(ident.Session) bool { return false }
-		return errors.Join(k.workspaces.Prune(none), k.skills.Prune(none))
+		return errors.Join(k.workspaces.Prune(none), k.skills.Prune(none), s.manager.Prune())
 	})
 	if err != nil {
 		return k, err

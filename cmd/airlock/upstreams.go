@@ -12,7 +12,7 @@ import (
 	"airlock/servers/keeper"
 )
 
-func (c *Config) openServers(s *system, log *zap.Logger) error {
+func (c *Config) openServers(s *system, k keys, log *zap.Logger) error {
 	catalog, err := servers.LoadCatalog(c.Catalog, os.LookupEnv)
 	if err != nil {
 		return usageError{err}
@@ -34,7 +34,7 @@ func (c *Config) openServers(s *system, log *zap.Logger) error {
 	}
 	s.manager, err = servers.New(servers.Options{
 		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
-		CacheDir: filepath.Join(c.DataDir, "cache"), Keeper: keeping,
+		CacheDir: filepath.Join(c.DataDir, "cache"), DataDir: filepath.Join(c.DataDir, "servers"), Pseudonym: k.pseudonym, Keeper: keeping,
 	})
 	if err != nil {
 		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}

@@ -1,0 +1,106 @@
+package servers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"airlock/ident"
+)
+
+// TestMemoryIsKeptApart gives two users the same knowledge graph server, the
+// real one, which keeps what it is told in a file.
+func TestMemoryIsKeptApart(t *testing.T) {
+	t.Parallel()
+	anna, again, ben := Caller{User: "anna@example.com", Session: "s1"}, Caller{User: "anna@example.com", Session: "s2"}, Caller{User: "ben", Session: "s3"}
+	for instance, knows := range map[string]struct{ again, ben bool }{
+		"shared": {true, true}, "user": {true, false}, "session": {false, false},
+	} {
+		t.Run(instance, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			entry := fmt.Sprintf(`"memory":{"command":%q,"env":{"MEMORY_FILE_PATH":"${instance:folder}/graph.jsonl"},"instance":%q,%s}`,
+				npmProgramPath(t, "mcp-server-memory"), instance, patient)
+			o := Options{Catalog: catalogOf(t, entry), Environ: os.LookupEnv, Keeper: keeping(), DataDir: dir, Pseudonym: ident.NewPseudonym([]byte("0123456789abcdef"))}
+			m := managerWith(t, o)
+			result, err := m.Call(t.Context(), anna, "memory__create_entities",
+				json.RawMessage(`{"entities":[{"name":"Kite","entityType":"boat","observations":["moored at pier 9"]}]}`))
+			if err != nil || result.IsError {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				who  Caller
+				want bool
+			}{{anna, true}, {again, knows.again}, {ben, knows.ben}} {
+				if got := recalls(t, m, c.who, "pier 9"); got != c.want {
+					t.Errorf("%s in %s reads what was told: %v, want %v", c.who.User, c.who.Session, got, c.want)
+				}
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !recalls(t, managerWith(t, o), anna, "pier 9") {
+				t.Error("forgotten with the process")
+			}
+			assertNoUserInNames(t, dir)
+		})
+	}
+}
+
+func recalls(t *testing.T, m *Manager, c Caller, what string) bool {
+	t.Helper()
+	result, err := m.Call(t.Context(), c, "memory__read_graph", nil)
+	if err != nil || result.IsError {
+		t.Fatalf("read_graph: %v", err)
+	}
+	return strings.Contains(told(t, result.JSON), what)
+}
+
+func assertNoUserInNames(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if rest := strings.TrimPrefix(path, dir); strings.Contains(rest, "anna") || strings.Contains(rest, "ben") {
+			t.Errorf("%s names a user", rest)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPruneRemovesSessionsFoldersOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := managerWith(t, Options{Catalog: catalogOf(t, `"a":{"command":"x"},"b":{"command":"x"}`), DataDir: dir})
+	for _, name := range []string{"a/session-1/x", "a/user-1", "a/shared", "other/session-1"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Prune(); err != nil {
+		t.Fatal(err)
+	}
+	for name, stays := range map[string]bool{"a/session-1": false, "a/user-1": true, "a/shared": true, "other/session-1": true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) == stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := managerWith(t, Options{Catalog: catalogOf(t, `"a":{"command":"x"}`), DataDir: filepath.Join(dir, "none")}).Prune(); err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
+func TestInstanceFolderNeedsADataDir(t *testing.T) {
+	t.Parallel()
+	m := managerOf(t, `"a":{"command":"x","args":["${instance:folder}"]}`, nil)
+	_, err := m.Call(t.Context(), anyone, "a__x", nil)
+	if !errors.Is(err, ErrUpstream) || !strings.Contains(err.Error(), "there is no folder for data; check DATA_DIR") {
+		t.Errorf("%v", err)
+	}
+}
