@@ -51,11 +51,19 @@ func (m *Manager) Tool(ctx context.Context, c Caller, fullName string) (Tool, er
 // empty. It ends at the deadline of ctx or after the entry's callTimeoutMs,
 // whichever comes first.
 func (m *Manager) Call(ctx context.Context, c Caller, fullName string, arguments json.RawMessage) (Result, error) {
+	return m.CallWatched(ctx, c, fullName, arguments, nil)
+}
+
+// CallWatched is Call for those who want to follow it: watch is told of what the
+// server reports about the call's progress, by one goroutine at a time and not
+// after CallWatched has returned. Reports that come faster than watch takes them
+// are left out.
+func (m *Manager) CallWatched(ctx context.Context, c Caller, fullName string, arguments json.RawMessage, watch func(Progress)) (Result, error) {
 	u, name, err := m.find(c, fullName)
 	if err != nil {
 		return Result{}, err
 	}
-	return u.call(ctx, c, name, arguments)
+	return u.call(ctx, c, name, arguments, watch)
 }
 
 // find does not repeat the name that was asked for: a script may put anything

@@ -33,16 +33,19 @@ type wire interface {
 
 // connection is a server that has been started and has said what it offers.
 type connection struct {
-	up   *upstream
-	wire wire
+	up    *upstream
+	owner Caller
+	wire  wire
 	// stop ends the context that the wire was started with.
 	stop context.CancelFunc
 	ids  atomic.Int64
 	work sync.WaitGroup // cancellations and probes under way
 
-	stale atomic.Bool // the server announced another list of tools
+	stale     atomic.Bool   // the server announced another list of tools
+	questions chan struct{} // slots for what the server asks
 
 	mu       sync.Mutex // guards what follows
+	watchers map[int64]*watcher
 	tools    *toolList
 	relisted time.Time
 	probe    chan struct{} // closed when the ping that is under way ends
@@ -67,7 +70,7 @@ func dial(ctx context.Context, u *upstream, owner Caller) (*connection, error) {
 		stop()
 		return nil, err
 	}
-	c := &connection{up: u, wire: w, stop: stop}
+	c := &connection{up: u, owner: owner, wire: w, stop: stop, watchers: map[int64]*watcher{}, questions: make(chan struct{}, maxAsked)}
 	c.ids.Store(firstID)
 	if err := c.begin(ctx); err != nil {
 		w.kill(err) // it does not work, so it is not asked to end
@@ -85,8 +88,12 @@ func (c *connection) begin(ctx context.Context) error {
 		return c.explain(limited, doStart, err)
 	}
 	c.wire.SetNotificationHandler(c.notified)
+	if both, ok := c.wire.(transport.BidirectionalInterface); ok {
+		both.SetRequestHandler(c.asked)
+	}
 	hello := mcp.InitializeRequest{}
 	hello.Params.ProtocolVersion = c.up.entry.protocol
+	hello.Params.Capabilities = c.capabilities()
 	hello.Params.ClientInfo = mcp.Implementation{Name: "airlock", Version: "1"}
 	if _, err := mcpClient.Initialize(limited, hello); err != nil {
 		return c.explain(limited, doStart, err)
@@ -101,12 +108,13 @@ func (c *connection) begin(ctx context.Context) error {
 }
 
 type callParams struct {
+	Meta      *callMeta       `json:"_meta,omitempty"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-func (c *connection) call(ctx context.Context, name string, arguments json.RawMessage) (Result, error) {
-	raw, err := c.request(ctx, string(mcp.MethodToolsCall), callParams{name, arguments})
+func (c *connection) call(ctx context.Context, id int64, params callParams) (Result, error) {
+	raw, err := c.requestAs(ctx, id, string(mcp.MethodToolsCall), params)
 	if err != nil {
 		return Result{}, c.explain(ctx, doCall, err)
 	}
@@ -122,7 +130,10 @@ func (c *connection) call(ctx context.Context, name string, arguments json.RawMe
 // request sends one request and waits for its answer or the end of ctx. The
 // wire returns by then, whatever the server does.
 func (c *connection) request(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	id := c.ids.Add(1)
+	return c.requestAs(ctx, c.ids.Add(1), method, params)
+}
+
+func (c *connection) requestAs(ctx context.Context, id int64, method string, params any) (json.RawMessage, error) {
 	response, err := c.wire.SendRequest(ctx, transport.JSONRPCRequest{
 		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(id), Method: method, Params: params,
 	})

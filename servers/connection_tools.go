@@ -19,8 +19,13 @@ const (
 
 // notified runs on the wire's reading goroutine, so it only leaves a mark.
 func (c *connection) notified(n mcp.JSONRPCNotification) {
-	if n.Method == string(mcp.MethodNotificationToolsListChanged) && c.stale.CompareAndSwap(false, true) {
-		c.background(func(context.Context) { c.up.distrust(c.stale.Load) })
+	switch n.Method {
+	case string(mcp.MethodNotificationProgress):
+		c.progressed(n)
+	case string(mcp.MethodNotificationToolsListChanged):
+		if c.stale.CompareAndSwap(false, true) {
+			c.background(func(context.Context) { c.up.distrust(c.stale.Load) })
+		}
 	}
 }
 

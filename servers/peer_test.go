@@ -55,6 +55,17 @@ type peer struct {
 	in   *bufio.Reader
 	out  *bufio.Writer
 	last []byte // what it was told to remember
+
+	hello           json.RawMessage // the client's capabilities
+	asking, waiting json.RawMessage // calls to answer later
+	hung, cancelled string          // the ids of a call without an answer, and of one that nobody waits for
+}
+
+func (p *peer) tellCancelled() {
+	if p.waiting != nil && p.cancelled != "" {
+		p.result(p.waiting, text(fmt.Sprint(p.cancelled == p.hung)))
+		p.waiting = nil
+	}
 }
 
 func playPeer(mode string) {
@@ -67,8 +78,17 @@ func playPeer(mode string) {
 			return
 		}
 		var r request
-		if json.Unmarshal(line, &r) == nil && len(r.ID) > 0 && r.Method != "" {
+		if json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		switch {
+		case len(r.ID) > 0 && r.Method != "":
 			p.answer(r)
+		case len(r.ID) > 0 && p.asking != nil: // what we asked is answered
+			p.result(p.asking, text(string(line)))
+		case r.Method == "notifications/cancelled":
+			p.cancelled = string(r.Params.RequestID)
+			p.tellCancelled()
 		}
 	}
 }
@@ -97,6 +117,12 @@ type request struct {
 	Params struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
+
+		Capabilities json.RawMessage `json:"capabilities"`
+		RequestID    json.RawMessage `json:"requestId"`
+		Meta         struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
 	} `json:"params"`
 }
 
@@ -166,6 +192,7 @@ const oddSchema = `{"type":"object",  "properties":{"b":{"type":"integer","maxim
 func (p *peer) answer(r request) {
 	switch r.Method {
 	case "initialize":
+		p.hello = r.Params.Capabilities
 		p.result(r.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"peer","version":"1"}}`)
 	case "ping":
 		p.result(r.ID, `{}`)
@@ -192,6 +219,24 @@ func (p *peer) call(r request) {
 	case "die":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "hang":
+		p.hung = string(r.ID)
+		if token := r.Params.Meta.ProgressToken; token != nil {
+			p.print(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":0}}`, token))
+		}
+	case "was it cancelled":
+		p.waiting = r.ID
+		p.tellCancelled()
+	case "capabilities":
+		p.result(r.ID, text(string(p.hello)))
+	case "ask":
+		p.asking = r.ID
+		p.print(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q","method":%q,"params":{"message":"who is canary@example.com"}}`, in.Text))
+	case "report progress":
+		for _, said := range []string{`"progress":1,"total":4`, `"progress":2.5,"message":"half of canary"`, `"progress":"x"`} {
+			p.print(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,%s}}`, r.Params.Meta.ProgressToken, said))
+			p.print(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"other",%s}}`, said))
+		}
+		p.result(r.ID, text("done"))
 	case "stop reading":
 		p.result(r.ID, text("deaf from now on"))
 		select {}

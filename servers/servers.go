@@ -62,6 +62,8 @@ type Options struct {
 	// CacheDir may hold npm/node_modules with installed servers, and gets tools
 	// with what stdio servers listed. Without one, listing starts them.
 	CacheDir string
+	// Answerer answers what servers ask. Without one they are refused.
+	Answerer Answerer
 	// DataDir gets the folders of instances whose entries name one.
 	DataDir string
 	// Pseudonym names those folders, as users' ids must not.

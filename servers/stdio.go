@@ -117,28 +117,40 @@ func (w *stdioWire) endHint() string {
 	return "look at what it wrote to standard error, and check its arguments"
 }
 
-// respond answers the server's own requests, one after the other.
+// respond answers the server's own requests. One that waits for a person does
+// not hold up a ping.
 func (w *stdioWire) respond() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	slots := make(chan struct{}, maxAsked)
 	for {
 		select {
 		case <-w.ended():
 			return
 		case r := <-w.requests:
-			_ = w.send(context.Background(), w.responseTo(r)) // fails when the wire ends
+			select {
+			case slots <- struct{}{}:
+				w.work.Go(func() {
+					defer func() { <-slots }()
+					_ = w.send(ctx, w.responseTo(ctx, r)) // fails when the wire ends
+				})
+			case <-w.ended():
+				return
+			}
 		}
 	}
 }
 
-func (w *stdioWire) responseTo(r transport.JSONRPCRequest) any {
+func (w *stdioWire) responseTo(ctx context.Context, r transport.JSONRPCRequest) any {
 	w.mu.Lock()
 	handle := w.handle
 	w.mu.Unlock()
 	if handle != nil {
-		if response, err := handle(context.Background(), r); err == nil && response != nil {
+		if response, err := handle(ctx, r); err == nil && response != nil {
 			return response
 		}
 	}
-	return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "this client does not offer that", nil)
+	return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, notOffered, nil)
 }
 
 func (w *stdioWire) write() {

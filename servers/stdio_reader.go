@@ -89,7 +89,10 @@ func (w *stdioWire) received(frame []byte) {
 		w.asked(m)
 	case m.Method != "" && notify != nil:
 		n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION}
-		n.Method = m.Method // what else it says is of no use yet
+		n.Method = m.Method
+		if m.Method == string(mcp.MethodNotificationProgress) { // of others it matters only that they came
+			_ = json.Unmarshal(m.Params, &n.Params.AdditionalFields)
+		}
 		notify(n)
 	}
 }

@@ -117,7 +117,7 @@ func (u *upstream) tool(ctx context.Context, c Caller, name string) (Tool, error
 	return t, nil
 }
 
-func (u *upstream) call(ctx context.Context, c Caller, name string, arguments json.RawMessage) (Result, error) {
+func (u *upstream) call(ctx context.Context, c Caller, name string, arguments json.RawMessage, watch func(Progress)) (Result, error) {
 	arguments, err := u.checkArguments(arguments)
 	if err != nil {
 		return Result{}, err
@@ -136,7 +136,7 @@ func (u *upstream) call(ctx context.Context, c Caller, name string, arguments js
 		return Result{}, u.interrupted(ctx, doCall, "every slot of its limits.concurrency was taken")
 	}
 	defer i.leave()
-	result, err := conn.call(ctx, name, arguments)
+	result, err := conn.watched(ctx, name, arguments, watch)
 	if err == nil {
 		i.worked()
 	}
