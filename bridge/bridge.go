@@ -58,6 +58,7 @@ type Bridge struct {
 	audit   auditLog
 	schemas schemaCache
 	views   viewCache
+	shapes  observedShapes
 
 	mu       sync.Mutex         // guards accesses
 	accesses map[string]*Access // by token id

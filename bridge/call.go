@@ -86,6 +86,9 @@ func (c *call) run() (result pii.Tokenized, toolFailed bool, e *Error) {
 	}
 	c.raw = raw.JSON
 	result, e = c.tokenizeResult(raw.JSON)
+	if e == nil && !raw.IsError {
+		c.bridge.shapes.learn(c.access.grant.User, c.tool, result)
+	}
 	return result, raw.IsError, e
 }
 

@@ -2,11 +2,12 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,9 +55,11 @@ const (
 	maxMessage   = 300
 )
 
-// Search lists tools: the JSON {"tools":[...],"total":n,"nextCursor":"...",
-// "unavailable":[{"server","message"}]}, the last two only if there is something
-// to say. An *Error says what is wrong with the query.
+// Search lists tools: the JSON {"tools":[...],"total":n,"fits":true,
+// "nextCursor":"...","unavailable":[{"server","message"}]}, the last two only if
+// there is something to say, and fits only for a query with a text: false means
+// that most likely no tool does what was asked, and that those listed are guesses.
+// An *Error says what is wrong with the query.
 func (b *Bridge) Search(ctx context.Context, v Viewer, q Query) (pii.Tokenized, error) {
 	if e := q.normalize(); e != nil {
 		return pii.Tokenized{}, e
@@ -74,10 +77,10 @@ func (b *Bridge) Search(ctx context.Context, v Viewer, q Query) (pii.Tokenized, 
 		return pii.Tokenized{}, e
 	}
 	var entries []pii.Tokenized
-	for _, tool := range found[page.from:page.to] {
-		entry, err := entryOf(v.Vault, tool, q.Detail)
+	for _, f := range found[page.from:page.to] {
+		entry, err := b.entryOf(v, f, q.Detail)
 		if err != nil {
-			return pii.Tokenized{}, fmt.Errorf("describe tool %q: %w", tool.FullName(), err)
+			return pii.Tokenized{}, fmt.Errorf("describe tool %q: %w", f.tool.FullName(), err)
 		}
 		entries = append(entries, entry)
 	}
@@ -86,6 +89,9 @@ func (b *Bridge) Search(ctx context.Context, v Viewer, q Query) (pii.Tokenized, 
 		return pii.Tokenized{}, err
 	}
 	parts := []pii.Tokenized{pii.Static(`{"tools":`), array(entries), pii.Static(`,"total":`), decimal(uint64(len(found)))}
+	if q.Text != "" {
+		parts = append(parts, fitting(found))
+	}
 	if page.to < len(found) {
 		parts = append(parts, pii.Static(`,"nextCursor":"`), decimal(uint64(page.to)), pii.Static("."), decimal(page.mark), pii.Static(`"`))
 	}
@@ -130,31 +136,60 @@ func (b *Bridge) see(ctx context.Context, v Viewer) (*view, []servers.Fault) {
 	return b.views.of(allowed), faults
 }
 
+// found is one tool of a listing. rank is set where a text ranked it.
+type found struct {
+	tool servers.Tool
+	rank *rank
+}
+
+// rank says how well a tool answers a text, from 0 to 1, and whether that is more
+// than a guess.
+type rank struct {
+	Score float64 `json:"score"`
+	Fits  bool    `json:"fits"`
+}
+
+// newRank keeps two digits, which is as much as the score means.
+func newRank(score float64) *rank {
+	return &rank{Score: math.Round(score*100) / 100, Fits: score >= discovery.Fits}
+}
+
+// fitting is the member of an answer that says whether the best match is more than
+// a guess.
+func fitting(all []found) pii.Tokenized {
+	if len(all) > 0 && all[0].rank != nil && all[0].rank.Fits {
+		return pii.Static(`,"fits":true`)
+	}
+	return pii.Static(`,"fits":false`)
+}
+
 // matching lists what the query asks for, best first or by name.
-func (v *view) matching(q Query) ([]servers.Tool, error) {
-	found := v.tools
-	if q.Text != "" {
-		index, err := v.indexed()
-		if err != nil {
-			return nil, err
+func (v *view) matching(q Query) ([]found, error) {
+	var all []found
+	if q.Text == "" {
+		for _, tool := range v.tools {
+			all = append(all, found{tool: tool})
 		}
-		found = nil
-		for _, m := range index.Search(q.Text, len(v.tools)) {
-			if tool, ok := v.find(m.Name); ok {
-				found = append(found, tool)
-			}
-		}
+		return ofServer(all, q.Server), nil
 	}
-	if q.Server == "" {
-		return found, nil
+	index, err := v.indexed()
+	if err != nil {
+		return nil, err
 	}
-	var ofServer []servers.Tool
-	for _, tool := range found {
-		if tool.Server == q.Server {
-			ofServer = append(ofServer, tool)
+	for _, m := range index.Search(q.Text, len(v.tools)) {
+		if tool, ok := v.find(m.Name); ok {
+			all = append(all, found{tool, newRank(m.Score)})
 		}
 	}
-	return ofServer, nil
+	return ofServer(all, q.Server), nil
+}
+
+// ofServer leaves out the tools of other servers, if one is asked for.
+func ofServer(all []found, server string) []found {
+	if server == "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f found) bool { return f.tool.Server != server })
 }
 
 // span is one page of a listing. mark ties a cursor to the query and the tools it
@@ -198,144 +233,19 @@ func (b *Bridge) unavailable(v *pii.Vault, faults []servers.Fault, server string
 }
 
 // entryOf puts one tool into JSON.
-func entryOf(v *pii.Vault, tool servers.Tool, d Detail) (pii.Tokenized, error) {
+func (b *Bridge) entryOf(v Viewer, f found, d Detail) (pii.Tokenized, error) {
 	switch d {
 	case DetailFull:
-		return describe(v, tool)
+		return b.describe(v, f)
 	case DetailSummary:
-		return tokenizeJSON(v, tool.Server, struct {
+		return tokenizeJSON(v.Vault, f.tool.Server, struct {
 			Name        string `json:"name"`
 			Description string `json:"description"`
-		}{tool.FullName(), short(inClear(tool.Description), maxSummary)})
+			*rank
+		}{f.tool.FullName(), short(discovery.CleanDescription(inClear(f.tool.Description)), maxSummary), f.rank})
 	default:
-		return tokenizeJSON(v, tool.Server, tool.FullName())
+		return tokenizeJSON(v.Vault, f.tool.Server, f.tool.FullName())
 	}
-}
-
-// Describe tells all about one tool: the JSON {"name","title","description",
-// "inputSchema","outputSchema","annotations","signature"}. An *Error says that
-// there is none of this name, with the nearest ones, or that its server failed.
-func (b *Bridge) Describe(ctx context.Context, v Viewer, name string) (pii.Tokenized, error) {
-	if !v.Scope.Allows(name) {
-		return pii.Tokenized{}, refusal(v.Vault, originScript, scopeRefusal(v.Vault, name))
-	}
-	tool, err := b.options.Upstreams.Tool(ctx, servers.Caller{User: v.User, Session: v.Session}, name)
-	switch {
-	case errors.Is(err, servers.ErrUnknownTool), err == nil && tool.FullName() != name:
-		return pii.Tokenized{}, b.unknownTool(ctx, v, name)
-	case ctx.Err() != nil:
-		return pii.Tokenized{}, fmt.Errorf("describe a tool: %w", context.Cause(ctx))
-	case errors.Is(err, servers.ErrTimeout):
-		return pii.Tokenized{}, errTooSlow()
-	case err != nil:
-		return pii.Tokenized{}, serverFailed(v.Vault, err)
-	}
-	return describe(v.Vault, tool)
-}
-
-// unknownTool names the tools that could have been meant, of those that the
-// viewer may see.
-func (b *Bridge) unknownTool(ctx context.Context, v Viewer, name string) *Error {
-	hint := "list the tools with list_mcp_tools"
-	seen, _ := b.see(ctx, v)
-	index, err := seen.indexed()
-	if err != nil {
-		b.log.Warn("tools cannot be indexed", zap.Error(err))
-	} else if near := index.Nearest(name, maxNearest); len(near) > 0 {
-		hint = "nearest names: " + listed(near) + "; " + hint
-	}
-	return refusal(v.Vault, originScript, Error{http.StatusNotFound, "unknown_tool", "there is no tool " + echo(v.Vault, name), hint})
-}
-
-// description is everything about one tool. Absent parts are left out.
-type description struct {
-	Name         string          `json:"name"`
-	Title        string          `json:"title,omitempty"`
-	Description  string          `json:"description"`
-	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
-	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-	Annotations  annotations     `json:"annotations,omitzero"`
-	Signature    string          `json:"signature"`
-}
-
-type annotations struct {
-	ReadOnly    *bool `json:"readOnlyHint,omitempty"`
-	Destructive *bool `json:"destructiveHint,omitempty"`
-	Idempotent  *bool `json:"idempotentHint,omitempty"`
-	OpenWorld   *bool `json:"openWorldHint,omitempty"`
-}
-
-// describe tokenizes the schemas before they become a signature, since that is
-// made of their text, and the whole once more: tokenizing changes no token.
-func describe(v *pii.Vault, tool servers.Tool) (pii.Tokenized, error) {
-	from := pii.OriginServer(tool.Server)
-	in, err := v.Tokenize(tool.InputSchema, from)
-	if err != nil {
-		return pii.Tokenized{}, err
-	}
-	out, err := v.Tokenize(tool.OutputSchema, from)
-	if err != nil {
-		return pii.Tokenized{}, err
-	}
-	return tokenizeJSON(v, tool.Server, description{
-		Name: tool.FullName(), Title: inClear(tool.Title), Description: inClear(tool.Description),
-		InputSchema: jsonOrNothing(in), OutputSchema: jsonOrNothing(out),
-		Annotations: annotations(tool.Annotations),
-		Signature:   discovery.Signature(tool.FullName(), []byte(in.String()), []byte(out.String())),
-	})
-}
-
-func jsonOrNothing(t pii.Tokenized) json.RawMessage {
-	if text := []byte(t.String()); json.Valid(text) {
-		return text
-	}
-	return nil
-}
-
-// tokenizeJSON puts a value into JSON and that past the vault.
-func tokenizeJSON(v *pii.Vault, server string, value any) (pii.Tokenized, error) {
-	var text strings.Builder
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return pii.Tokenized{}, err
-	}
-	return v.Tokenize(pii.NewRaw(strings.TrimSuffix(text.String(), "\n")), pii.OriginServer(server))
-}
-
-// array joins JSON values to an array.
-func array(values []pii.Tokenized) pii.Tokenized {
-	parts := []pii.Tokenized{pii.Static("[")}
-	for i, v := range values {
-		if i > 0 {
-			parts = append(parts, pii.Static(","))
-		}
-		parts = append(parts, v)
-	}
-	return pii.Join(append(parts, pii.Static("]"))...)
-}
-
-var digits = [10]pii.Tokenized{
-	pii.Static("0"), pii.Static("1"), pii.Static("2"), pii.Static("3"), pii.Static("4"),
-	pii.Static("5"), pii.Static("6"), pii.Static("7"), pii.Static("8"), pii.Static("9"),
-}
-
-// decimal writes a number of our own, which no detector should take for anything.
-func decimal(n uint64) pii.Tokenized {
-	var parts []pii.Tokenized
-	for _, d := range strconv.FormatUint(n, 10) {
-		parts = append(parts, digits[d-'0'])
-	}
-	return pii.Join(parts...)
-}
-
-// short is the beginning of a text.
-func short(s string, max int) string {
-	s = strings.TrimSpace(s)
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "") + "…"
 }
 
 // list answers GET /v1/tools.

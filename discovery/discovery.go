@@ -96,7 +96,7 @@ func readFields(vault *pii.Vault, tool servers.Tool) (fields, error) {
 	}
 	return fields{
 		name: tool.Name, server: tool.Server, title: texts[0],
-		description: head(texts[1], maxIndexedText),
+		description: head(strings.Map(visible, texts[1]), maxIndexedText),
 		parameters:  parameterNames([]byte(texts[2])),
 	}, nil
 }

@@ -62,10 +62,12 @@ func isHidden(r rune) bool {
 }
 
 // Definition is one tool as a stub or a fingerprint sees it. Name is without the
-// server's.
+// server's. Observed is what Shape.TypeScript says of its results, if it has no
+// output schema and some were seen; a stub tells it, a fingerprint leaves it out.
 type Definition struct {
 	Name, Title, Description  string
 	InputSchema, OutputSchema []byte
+	Observed                  string
 }
 
 // Fingerprint changes when anything of a definition does that a model would read;

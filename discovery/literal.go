@@ -93,7 +93,7 @@ func (r *renderer) description(s gjson.Result) string {
 
 // prose brings text to one line of at most max bytes.
 func prose(text string, max int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text = strings.Join(strings.FieldsFunc(strings.Map(visible, text), unicode.IsSpace), " ")
 	if len(text) <= max {
 		return text
 	}

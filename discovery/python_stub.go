@@ -40,6 +40,9 @@ def _call(name, given, _others):
 // to **_others.
 const maxPythonParameters = 100
 
+// maxObservedNote bounds, in bytes, what a docstring says of results.
+const maxObservedNote = 1 << 10
+
 // parameter is one argument of a function.
 type parameter struct {
 	name, id, hint, note string
@@ -61,6 +64,9 @@ func pythonFunction(server, id string, d Definition) string {
 			doc += "\n"
 		}
 		doc += "\n" + p.id + ": " + p.note
+	}
+	if d.Observed != "" {
+		doc += "\n\nResults so far, in TypeScript: " + prose(d.Observed, maxObservedNote)
 	}
 	if len(head) > 0 {
 		head = append([]string{"*"}, head...)

@@ -18,6 +18,7 @@ const (
 	maxShapeDepth   = 8
 	maxShapeItems   = 200     // of one array
 	maxShapeInput   = 8 << 20 // bytes of one result
+	maxShapeNodes   = 500     // of one shape; what is new then is not learnt
 	maxRenderedType = 4 << 10 // bytes
 )
 
@@ -63,18 +64,33 @@ func (s *Shape) Observe(result []byte) error {
 	if len(result) > maxShapeInput || !json.Valid(result) {
 		return errNotJSON
 	}
-	s.learn(gjson.ParseBytes(result), 0)
+	left := maxShapeNodes - s.Nodes()
+	s.learn(gjson.ParseBytes(result), 0, &left)
 	return nil
 }
 
-func (s *Shape) learn(v gjson.Result, depth int) {
+// Nodes counts the types within types that the shape holds. It bounds the shape's
+// memory: a node has about 300 bytes.
+func (s *Shape) Nodes() int {
+	if s == nil {
+		return 0
+	}
+	n := 1 + s.elements.Nodes() + s.values.Nodes()
+	for _, m := range s.members {
+		n += m.Nodes()
+	}
+	return n
+}
+
+// learn takes from left the nodes that it adds.
+func (s *Shape) learn(v gjson.Result, depth int, left *int) {
 	switch {
 	case v.IsObject():
 		s.kinds |= kindObject
-		s.learnObject(v, depth)
+		s.learnObject(v, depth, left)
 	case v.IsArray():
 		s.kinds |= kindArray
-		s.learnArray(v, depth)
+		s.learnArray(v, depth, left)
 	case v.Type == gjson.String:
 		s.kinds |= kindString
 	case v.Type == gjson.Number:
@@ -86,21 +102,25 @@ func (s *Shape) learn(v gjson.Result, depth int) {
 	}
 }
 
-func (s *Shape) learnArray(v gjson.Result, depth int) {
+func (s *Shape) learnArray(v gjson.Result, depth int, left *int) {
 	if s.elements == nil {
+		if *left <= 0 {
+			return
+		}
+		*left--
 		s.elements = &Shape{}
 	}
-	left := maxShapeItems
+	items := maxShapeItems
 	v.ForEach(func(_, e gjson.Result) bool {
 		if depth < maxShapeDepth {
-			s.elements.learn(e, depth+1)
+			s.elements.learn(e, depth+1, left)
 		}
-		left--
-		return left > 0
+		items--
+		return items > 0
 	})
 }
 
-func (s *Shape) learnObject(v gjson.Result, depth int) {
+func (s *Shape) learnObject(v gjson.Result, depth int, left *int) {
 	if depth >= maxShapeDepth {
 		s.becomeMap()
 		return
@@ -113,9 +133,15 @@ func (s *Shape) learnObject(v gjson.Result, depth int) {
 		}
 		into := s.values
 		if into == nil {
+			if s.members[key.Str] == nil {
+				if *left <= 0 {
+					return true
+				}
+				*left--
+			}
 			into = s.member(key.Str, had)
 		}
-		into.learn(value, depth+1)
+		into.learn(value, depth+1, left)
 		if len(s.members) > maxShapeKeys {
 			s.becomeMap()
 		}

@@ -86,6 +86,15 @@ func TestShapeStaysBounded(t *testing.T) {
 			t.Errorf("%s: %d bytes: %.80s", name, len(got), got)
 		}
 		checkTypeScript(t, "declare type T = "+got+";")
+		var s Shape
+		for range 3 {
+			if err := s.Observe([]byte(result)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.Nodes() > 2*maxShapeNodes { // a map may add one to each node
+			t.Errorf("%s: %d nodes", name, s.Nodes())
+		}
 	}
 }
 

@@ -17,6 +17,19 @@ const maxSignature = 16 << 10
 // most 16 KiB plus the name: what does not fit loses first its comments, then its
 // depth.
 func Signature(fullName string, inputSchema, outputSchema []byte) string {
+	return signature(fullName, inputSchema, outputSchema, "")
+}
+
+// ObservedSignature is Signature for a tool without an output schema whose results
+// have been seen: observed is what Shape.TypeScript says of them, or empty.
+func ObservedSignature(fullName string, inputSchema []byte, observed string) string {
+	return signature(fullName, inputSchema, nil, observed)
+}
+
+// seenOnly marks a type that nobody promised.
+const seenOnly = "/* as results looked so far */ "
+
+func signature(fullName string, inputSchema, outputSchema []byte, observed string) string {
 	in, hasIn := readSchema(inputSchema)
 	out, hasOut := readSchema(outputSchema)
 	text := ""
@@ -27,6 +40,8 @@ func Signature(fullName string, inputSchema, outputSchema []byte) string {
 		}
 		if hasOut {
 			result = newRenderer(out, detail).render(out, place{}).text
+		} else if observed != "" {
+			result = seenOnly + observed
 		}
 		text = "declare function callMCPTool(name: " + quote(fullName) + ", " + args + "): Promise<" + result + ">;"
 		if len(text)-len(fullName) <= maxSignature {

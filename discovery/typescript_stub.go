@@ -16,7 +16,7 @@ func TypeScriptStub(server string, tools []Definition) string {
 		if text := about(d); text != "" {
 			b.WriteString("/**\n * " + strings.ReplaceAll(strings.ReplaceAll(harmless(text), "\n", "\n * "), " * \n", " *\n") + "\n */\n")
 		}
-		b.WriteString(Signature(server+separator+d.Name, d.InputSchema, d.OutputSchema))
+		b.WriteString(signature(server+separator+d.Name, d.InputSchema, d.OutputSchema, d.Observed))
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ func modelTools() []llm.Tool {
 		},
 		{
 			Name:        toolList,
-			Description: pii.Static(`List or search the MCP tools that scripts can call. Without a query it gives names.`),
+			Description: pii.Static(`List or search the MCP tools that scripts can call. Without a query it gives names; with one the best, where "fits": false says that no tool seems to do it.`),
 			InputSchema: pii.Static(`{"type":"object","properties":{"query":{"type":"string"},"server":{"type":"string"},"limit":{"type":"integer","minimum":1},"detail":{"type":"string","enum":["name","summary","full"]}},"additionalProperties":false}`),
 		},
 		{
@@ -138,6 +139,10 @@ func (a *agent) viewer() bridge.Viewer {
 	return bridge.Viewer{User: a.task.session.user, Session: a.task.session.id, Vault: a.vault, Scope: bridge.ScopeAll}
 }
 
+// modelFound is how many tools a model's search shows unless it says otherwise:
+// about 600 of its tokens.
+const modelFound = 8
+
 func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool, error) {
 	var in struct {
 		Query  string `json:"query"`
@@ -148,7 +153,11 @@ func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool
 	if fault, ok := arguments(text, &in); !ok {
 		return fault, true, nil
 	}
-	found, err := a.opts.Bridge.Search(ctx, a.viewer(), bridge.Query{Text: in.Query, Server: in.Server, Limit: in.Limit, Detail: bridge.Detail(in.Detail)})
+	q := bridge.Query{Text: in.Query, Server: in.Server, Limit: in.Limit, Detail: bridge.Detail(in.Detail)}
+	if q.Text != "" && q.Detail == "" {
+		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
+	}
+	found, err := a.opts.Bridge.Search(ctx, a.viewer(), q)
 	return a.told(ctx, found, err)
 }
 

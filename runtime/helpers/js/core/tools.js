@@ -1,7 +1,7 @@
 // Finding and calling tools.
 
 // list_mcp_tools lists names, or with a query or detail "summary" or "full"
-// objects that also describe the tools.
+// objects that also describe the tools and, with a query, say whether they fit it.
 async function list_mcp_tools(options) {
   const site = callSite();
   const filter = typeof options === 'string' ? { __proto__: null, query: options } : options;
@@ -28,6 +28,7 @@ function takePage(found, value, detail) {
   for (let i = 0; isArray(tools) && i < tools.length; i++) {
     define(found, found.length, detail === 'name' && typeof tools[i] !== 'string' ? own(tools[i], 'name') : tools[i]);
   }
+  if (own(value, 'fits') === false) print('stderr', 'list_mcp_tools: no tool seems to do that; what is listed are guesses\n');
   const missing = own(value, 'unavailable');
   for (let i = 0; isArray(missing) && i < missing.length; i++) {
     print('stderr', 'list_mcp_tools: the server ' + own(missing[i], 'server') + ' is not available now: ' + own(missing[i], 'message') + '\n');

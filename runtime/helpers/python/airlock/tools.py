@@ -40,6 +40,8 @@ class Tools:
             page = self.request("GET", target + cursor)
             for tool in page.get("tools") or []:
                 found.append(tool["name"] if detail == "name" and isinstance(tool, dict) else tool)
+            if page.get("fits") is False:
+                print("list_mcp_tools: no tool seems to do that; what is listed are guesses", file=sys.stderr)
             _report_missing(page.get("unavailable"))
             if page.get("nextCursor") is None or limit is not None or query:
                 return found

@@ -1,5 +1,7 @@
 """The tool functions, over a bridge on a real socket."""
 
+import contextlib
+import io
 import builtins
 import json
 import os
@@ -18,6 +20,7 @@ ANSWERS = {
     "GET /v1/tools?detail=name": (200, {"tools": ["a__b"], "nextCursor": "2", "unavailable": [{"server": "s", "message": "down"}]}),
     "GET /v1/tools?detail=name&cursor=2": (200, {"tools": [{"name": "c__d"}]}),
     "GET /v1/tools?detail=summary&query=sales%20data": (200, {"tools": [{"name": "a__b", "description": "x"}], "nextCursor": "2"}),
+    "GET /v1/tools?detail=summary&query=x": (200, {"tools": [{"name": "a__b", "fits": False}], "fits": False}),
     "GET /v1/tools/a__b": (200, {"name": "a__b"}),
     "POST /v1/tools/t__text/call": (200, {"content": [{"type": "text", "text": '[{"n": 1}]'}]}),
     "POST /v1/tools/t__prose/call": (200, {"content": [{"type": "text", "text": "NaN and more"}]}),
@@ -84,6 +87,11 @@ class Tools(unittest.TestCase):
         self.assertEqual(self.given["list_mcp_tools"](), ["a__b", "c__d"])
         self.assertEqual(self.given["list_mcp_tools"]("sales data"), [{"name": "a__b", "description": "x"}])
         self.assertEqual(self.given["get_mcp_tool_details"]("a__b"), {"name": "a__b"})
+
+    def test_listing_of_guesses(self):
+        with contextlib.redirect_stderr(io.StringIO()) as told:
+            self.assertEqual(self.given["list_mcp_tools"]("x"), [{"name": "a__b", "fits": False}])
+        self.assertIn("no tool seems to do that", told.getvalue())
 
     def test_what_a_call_returns(self):
         for name, want in {"t__text": [{"n": 1}], "t__prose": "NaN and more", "t__none": None, "t__two": [1, "b"]}.items():
