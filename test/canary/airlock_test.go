@@ -51,7 +51,7 @@ func start(t *testing.T, program, mode, shop string, model *llmtest.Server) *air
 	}
 	a.cmd = exec.CommandContext(t.Context(), program, "serve")
 	a.cmd.Env = append(a.cmd.Environ(),
-		"PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json", "SANDBOX_TIMEOUT_MS=600000",
+		"PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json", "SANDBOX_BACKEND=wasm", "SANDBOX_TIMEOUT_MS=600000",
 		"LLM_PROVIDER=openai", "LLM_API_KEY=k", "LLM_MODEL=m", "LLM_BASE_URL="+model.OpenAIURL())
 	stderr, err := a.cmd.StderrPipe()
 	if err != nil {
@@ -60,7 +60,10 @@ func start(t *testing.T, program, mode, shop string, model *llmtest.Server) *air
 	if err := a.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.stop)
+	t.Cleanup(func() {
+		a.stop()
+		a.explain()
+	})
 	url := make(chan string, 1)
 	go a.readLog(stderr, url) // ends with the process
 	select {
@@ -83,6 +86,16 @@ func (a *airlock) readLog(r io.Reader, url chan<- string) {
 		}
 		if err != nil {
 			return
+		}
+	}
+}
+
+// explain tells what the program complained of, if the test failed.
+func (a *airlock) explain() {
+	for line := range bytes.Lines(a.log.Bytes()) {
+		var entry struct{ Level string }
+		if a.t.Failed() && json.Unmarshal(line, &entry) == nil && entry.Level != "debug" && entry.Level != "info" {
+			a.t.Logf("it said: %s", line)
 		}
 	}
 }

@@ -98,6 +98,10 @@ func (a *airlock) drive(n int, plant *planting) {
 	}
 	for i, code := range scripts(n) {
 		answer := a.post("/execute", map[string]any{"userId": user + "agent", "code": code})
+		var ended struct{ Status string }
+		if err := json.Unmarshal(answer, &ended); err != nil || i < 3 && ended.Status != "ok" {
+			a.t.Errorf("script %d of task %d ended %q, %v: %.600s", i, n, ended.Status, err, answer)
+		}
 		a.answers[fmt.Sprintf("the answer of /execute to script %d of task %d", i, n)] = answer
 	}
 	for _, path := range []string{"/tools?detail=full", "/tools/crm__lookup", "/tools/crm__none", "/skills?userId=" + user} {
