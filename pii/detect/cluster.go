@@ -14,7 +14,9 @@ type cluster struct {
 }
 
 // one makes a cluster of one group.
-func (c *cluster) one(start, end int) { c.n, c.start[0], c.end[0], c.tail = 1, start, end, 0 }
+func (c *cluster) one(b []byte, start, end int) {
+	c.b, c.n, c.start[0], c.end[0], c.tail = b, 1, start, end, tokenTail(b, end)
+}
 
 // parse reads the groups from start on.
 func (c *cluster) parse(b []byte, start int) {

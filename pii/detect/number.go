@@ -115,7 +115,7 @@ func (s *scanner) single(start, end int) {
 	if end-start > maxCardDigits || s.inDecimal(start, end) {
 		return
 	}
-	s.cl.one(start, end)
+	s.cl.one(s.b, start, end)
 	s.tryGroups()
 }
 

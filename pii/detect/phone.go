@@ -157,7 +157,11 @@ func (s *scanner) localPhone() int {
 	if s.byteAt(start-1) == '(' && c.n > 1 && c.sep[1] == ')' {
 		start--
 	}
-	if !s.starts(start, c.sepAfter()) || s.inPath(start) || !s.spokenOf(start, c.start[0], c.end[j-1], j) {
+	sep := c.sepAfter()
+	if c.n == 1 {
+		sep = c.tail // a token stands where another group did
+	}
+	if !s.starts(start, sep) || s.inPath(start) || !s.spokenOf(start, c.start[0], c.end[j-1], j) {
 		return 0
 	}
 	return s.addPhone(start, j)
