@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,9 +284,26 @@ func TestShippedCatalog(t *testing.T) {
 	if len(c.Warnings()) > 0 {
 		t.Errorf("warnings: %v", c.Warnings())
 	}
+	var names []string
 	for _, e := range c.Entries() {
+		names = append(names, e.Name)
 		if e.Enabled != (e.Name == "database") {
 			t.Errorf("%s: enabled is %v", e.Name, e.Enabled)
+		}
+		if e.Description == "" || e.Category == "" || len(e.Tags) == 0 || len(e.Requires) == 0 && e.Category != "builtin" {
+			t.Errorf("%s: description, category, tags or requires are missing", e.Name)
+		}
+		if e.Name == "mcp-installer" && e.Approval("install_repo_mcp_server") != ApprovalRequired {
+			t.Error("mcp-installer runs code on this machine without asking")
+		}
+	}
+	for _, name := range []string{
+		"filesystem", "git", "memory", "fetch", "everything", "time", "sequential-thinking",
+		"postgresql", "redis", "sqlite", "puppeteer", "sentry",
+		"mongodb", "greptimedb", "unstructured", "semgrep", "mcp-installer", "postgresql-community",
+	} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is not in the catalog", name)
 		}
 	}
 }

@@ -166,16 +166,18 @@ func (u *upstream) notFound(reason, name string) error {
 }
 
 func installHint(name string) string {
-	const other = ` or set "command" in catalog.json`
+	const other = `, or set "command" in catalog.json`
 	switch name {
 	case "uvx", "uv":
-		return "install uv" + other
+		return "install uv with: pip install uv" + other
 	case "npx", "npm", "node":
-		return "install Node.js" + other
+		return "install Node.js, on Debian with: apt-get install nodejs npm" + other
 	case "go":
-		return "install Go" + other
-	case "docker", "podman":
-		return "install " + name + other
+		return "install Go, on Debian with: apt-get install golang" + other
+	case "docker":
+		return "install Docker, on Debian with: apt-get install docker.io" + other
+	case "podman":
+		return "install Podman, on Debian with: apt-get install podman" + other
 	}
 	return "install it" + other
 }

@@ -191,7 +191,7 @@ func TestMissingCommandSaysWhatToInstall(t *testing.T) {
 	}
 	defer m.Close()
 	_, err = m.Call(t.Context(), anyone, "git__status", nil)
-	const want = `start server "git": exec "uvx": not found in PATH; install uv or set "command" in catalog.json`
+	const want = `start server "git": exec "uvx": not found in PATH; install uv with: pip install uv, or set "command" in catalog.json`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
