@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -70,6 +71,10 @@ type upstreams struct {
 
 func (u *upstreams) Tools(context.Context, servers.Caller) ([]servers.Tool, []servers.Fault) {
 	return u.tools, u.faults
+}
+
+func (u *upstreams) KnownTools(context.Context, servers.Caller) []servers.Tool {
+	return slices.DeleteFunc(slices.Clone(u.tools), func(t servers.Tool) bool { return t.Server == "mail" }) // which does not run
 }
 
 func (u *upstreams) Tool(_ context.Context, _ servers.Caller, name string) (servers.Tool, error) {

@@ -124,8 +124,13 @@ func (q *Query) normalize() *Error {
 // see returns the tools that the viewer may know of.
 func (b *Bridge) see(ctx context.Context, v Viewer) (*view, []servers.Fault) {
 	all, faults := b.options.Upstreams.Tools(ctx, servers.Caller{User: v.User, Session: v.Session})
+	return b.views.of(v.allowed(all)), faults
+}
+
+// allowed are the tools that the viewer's scope covers.
+func (v Viewer) allowed(all []servers.Tool) []servers.Tool {
 	if v.Scope == ScopeAll {
-		return b.views.of(all), faults
+		return all
 	}
 	allowed := make([]servers.Tool, 0, len(all))
 	for _, tool := range all {
@@ -133,7 +138,7 @@ func (b *Bridge) see(ctx context.Context, v Viewer) (*view, []servers.Fault) {
 			allowed = append(allowed, tool)
 		}
 	}
-	return b.views.of(allowed), faults
+	return allowed
 }
 
 // found is one tool of a listing. rank is set where a text ranked it.

@@ -15,6 +15,9 @@ import (
 type Upstreams interface {
 	// Tools lists what the caller may use; a server that fails does not hide the others.
 	Tools(context.Context, servers.Caller) ([]servers.Tool, []servers.Fault)
+	// KnownTools lists what Tools would, as far as it is known without starting a
+	// server or reaching out.
+	KnownTools(context.Context, servers.Caller) []servers.Tool
 	// Tool describes one tool; the error wraps servers.ErrUnknownTool if there is none.
 	Tool(ctx context.Context, c servers.Caller, fullName string) (servers.Tool, error)
 	// Call calls a tool with a JSON object. Errors wrap one of servers' sentinels.

@@ -99,13 +99,14 @@ func (c *viewCache) dropOldest() {
 	delete(c.views, oldest.id)
 }
 
-// fingerprint depends on the order of tools, which servers keep. It reads every text in full: two megabytes for a thousand tools, which
-// takes a fifth of a millisecond.
+// fingerprint depends on the order of tools, which servers keep. It reads every
+// text in full: two megabytes for a thousand tools, which takes a fifth of a
+// millisecond.
 func (c *viewCache) fingerprint(tools []servers.Tool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, t := range tools {
-		for _, text := range []string{t.Server, t.Name, inClear(t.Title), inClear(t.Description), inClear(t.InputSchema)} {
+		for _, text := range []string{t.Server, t.Name, inClear(t.Title), inClear(t.Description), inClear(t.InputSchema), inClear(t.OutputSchema)} {
 			maphash.WriteComparable(&h, len(text)) // keeps neighbours apart
 			_, _ = h.WriteString(text)             // cannot fail
 		}

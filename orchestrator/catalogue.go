@@ -16,7 +16,7 @@ import (
 // Tools answers a search among the tools that the user's scripts can call, as
 // the bridge puts it into JSON. The vault turns its tokens back.
 func (s *Service) Tools(ctx context.Context, user ident.User, q bridge.Query) (pii.Tokenized, *pii.Vault, error) {
-	viewer, err := s.visitor(user)
+	viewer, err := s.opts.visitor(user)
 	if err != nil {
 		return noText, nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Service) Tools(ctx context.Context, user ident.User, q bridge.Query) (p
 
 // Tool describes one tool, likewise.
 func (s *Service) Tool(ctx context.Context, user ident.User, name string) (pii.Tokenized, *pii.Vault, error) {
-	viewer, err := s.visitor(user)
+	viewer, err := s.opts.visitor(user)
 	if err != nil {
 		return noText, nil, err
 	}
@@ -35,8 +35,8 @@ func (s *Service) Tool(ctx context.Context, user ident.User, name string) (pii.T
 }
 
 // visitor looks at tools outside any session.
-func (s *Service) visitor(user ident.User) (bridge.Viewer, error) {
-	vault, err := pii.NewVault(s.opts.Vaults)
+func (o Options) visitor(user ident.User) (bridge.Viewer, error) {
+	vault, err := pii.NewVault(o.Vaults)
 	if err != nil {
 		return bridge.Viewer{}, fmt.Errorf("make a vault: %w", err)
 	}

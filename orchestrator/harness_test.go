@@ -52,6 +52,7 @@ type noServers struct{}
 func (noServers) Tools(context.Context, servers.Caller) ([]servers.Tool, []servers.Fault) {
 	return nil, nil
 }
+func (noServers) KnownTools(context.Context, servers.Caller) []servers.Tool { return nil }
 func (noServers) Tool(context.Context, servers.Caller, string) (servers.Tool, error) {
 	return servers.Tool{}, servers.ErrUnknownTool
 }
@@ -95,7 +96,7 @@ func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change 
 	s, err := New(Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Skills: store, Workspaces: spaces,
 		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
-		Pseudonym: pseudonym, Limits: limits,
+		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,11 @@ type Options struct {
 	StateKey []byte
 	// Pseudonym names users in paths and logs.
 	Pseudonym ident.Pseudonym
-	Limits    Limits
-	Log       *zap.Logger
+	// StubsDir is where the service writes the files that tell scripts their tools,
+	// into a folder of its own that Close removes.
+	StubsDir string
+	Limits   Limits
+	Log      *zap.Logger
 }
 
 // Limits bound the service. Every field must be positive.
@@ -142,6 +145,8 @@ func (o Options) validate() error {
 		return errors.New("orchestrator: Provider is missing")
 	case len(o.Backends) == 0:
 		return errors.New("orchestrator: no sandbox backend")
+	case o.StubsDir == "":
+		return errors.New("orchestrator: StubsDir is missing")
 	case o.Bridge == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
 		return errors.New("orchestrator: Bridge, Skills, Workspaces and State are required")
 	}

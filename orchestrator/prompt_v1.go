@@ -16,6 +16,7 @@ const promptV1 = `You are an agent that works by writing scripts. You finish the
 - await get_mcp_tool_details(name) gives {name, description, inputSchema, outputSchema, signature}
 - await callMCPTool(name, args) or await mcp.server.tool(args) gives the tool's data; a tool's error is thrown
 - await fs.readFile(path), fs.writeFile(path, text), fs.listFiles(dir), fs.exists(path), fs.deleteFile(path)
+- /tools/<server>.d.ts declares the tools known so far; in Python, /tools/<server>.py is a module with a function for each
 - require("/skills/name.js") loads saved code; save code that will be useful again to /skills/name.js as a CommonJS module whose first comment says what it does and what it takes. Never put data into it.
 
 # Personal data

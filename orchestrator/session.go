@@ -23,6 +23,7 @@ type session struct {
 	vault *pii.Vault
 
 	folders []workspace.Folder
+	tools   toolFolder
 	files   files // of the folders; open while somebody works in the session
 
 	tasks      gate // one task at a time: they share the history
@@ -68,14 +69,21 @@ func (s *session) prepare(ctx context.Context, b sandbox.Backend) {
 	}
 }
 
-// files are a session's folders, as sandboxes want them.
-type files struct{ *workspace.Space }
+// files are a session's folders, as sandboxes want them. The folder of tools may
+// be another one each time.
+type files struct {
+	*workspace.Space
+	tools toolFolder
+}
 
 // Mounts are the host folders behind them.
 func (f files) Mounts() []sandbox.Mount {
 	var all []sandbox.Mount
 	for _, m := range f.Space.Mounts() {
 		all = append(all, sandbox.Mount{Guest: m.Guest, Host: m.Host, ReadOnly: m.ReadOnly})
+	}
+	if m, ok := f.tools.mounted(); ok {
+		all = append(all, m)
 	}
 	return all
 }
@@ -90,14 +98,15 @@ func (s *session) close() error {
 
 // sessions is the register of all living sessions.
 type sessions struct {
-	opts Options
+	opts  Options
+	stubs *toolStubs
 
 	mu   sync.Mutex // guards all below and the sessions' users and used
 	byID map[ident.Session]*session
 }
 
 func newSessions(o Options) *sessions {
-	return &sessions{opts: o, byID: map[ident.Session]*session{}}
+	return &sessions{opts: o, byID: map[ident.Session]*session{}, stubs: &toolStubs{guard: o.Bridge, log: o.Log, parent: o.StubsDir}}
 }
 
 // take returns the user's session of that id, or a new one if id is empty. It is
@@ -164,6 +173,7 @@ func (r *sessions) make(user ident.User) (*session, error) {
 	s := &session{
 		id: ident.NewSession(), user: user, key: r.opts.Pseudonym.User(user), vault: vault,
 		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, users: 1,
+		tools: toolFolder{stubs: r.stubs, user: user, viewer: r.opts.visitor},
 	}
 	if s.folders, err = foldersOf(r.opts, s); err != nil {
 		return nil, err
@@ -182,7 +192,7 @@ func (s *session) openFiles() error {
 	if err != nil {
 		return fmt.Errorf("open the session's folders: %w", err)
 	}
-	s.files = files{space}
+	s.files = files{space, s.tools}
 	return nil
 }
 
@@ -204,6 +214,7 @@ func foldersOf(o Options, s *session) ([]workspace.Folder, error) {
 		o.Workspaces.Folder("/workspace", work),
 		o.Workspaces.Folder("/artifacts", artifacts),
 		o.Workspaces.Folder("/skills", own),
+		s.tools.asFolder(),
 	}
 	return append(folders, sharedFolders(o.Skills)...), nil
 }
@@ -255,7 +266,7 @@ func (r *sessions) close() error {
 		all = append(all, s)
 	}
 	r.mu.Unlock()
-	return r.end(all)
+	return errors.Join(r.end(all), r.stubs.close())
 }
 
 // vault returns that of a living session, or nil.

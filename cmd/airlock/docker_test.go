@@ -142,6 +142,29 @@ func TestLanguagesInContainersSeeTheSame(t *testing.T) {
 	}
 }
 
+// TestStubsInContainers calls a tool by its generated module, and finds the same
+// text by reading.
+func TestStubsInContainers(t *testing.T) {
+	t.Parallel()
+	c := openDockerSystem(t)
+	py := c.executeIn(t, "", "python", "", `
+import database
+try:
+    open("/tools/database.py", "a")
+    written = True
+except OSError:
+    written = False
+rows = database.query(query="SELECT COUNT(*) AS n FROM customers")
+result = [rows[0]["n"], database.query.__doc__.split(chr(10))[0][:10] != "", written]`)
+	if got := compact(t, py.Result); got != `[500,true,false]` {
+		t.Errorf("Python got %s", got)
+	}
+	sh := c.executeIn(t, py.SessionID, "bash", "", `ls /tools; grep -c database__query /tools/database.d.ts; touch /tools/x 2>/dev/null || echo refused`)
+	if got := strings.Fields(sh.Stdout); strings.Join(got, " ") != "database.d.ts database.py 1 refused" {
+		t.Errorf("bash saw %q", sh.Stdout)
+	}
+}
+
 func compact(t *testing.T, text json.RawMessage) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -128,7 +128,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: backends, Bridge: guard, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, Limits: limits, Log: log,
+		Pseudonym: k.pseudonym, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Log: log,
 	})
 	if err != nil {
 		return err
