@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"airlock/servers/internal/document"
 )
 
 // Catalog is the list of servers that may be used, read from catalog.json.
@@ -27,7 +29,7 @@ func LoadCatalog(path string, lookup func(string) (string, bool)) (*Catalog, err
 	if err != nil {
 		return nil, err
 	}
-	root, err := parseDocument(data)
+	root, err := document.Parse(data)
 	if err != nil {
 		return nil, documentError(path, err)
 	}
@@ -35,13 +37,13 @@ func LoadCatalog(path string, lookup func(string) (string, bool)) (*Catalog, err
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", path, err)
 	}
-	p := catalogParser{reader: reader{file: path}, dir: dir, lookup: lookup}
+	p := catalogParser{Reader: document.Reader{File: path}, dir: dir, lookup: lookup}
 	c := p.catalog(root)
 	c.dir = dir
-	if len(p.problems) > 0 {
-		return nil, fmt.Errorf("catalog %s has mistakes:\n%w", path, errors.Join(p.problems...))
+	if len(p.Problems) > 0 {
+		return nil, fmt.Errorf("catalog %s has mistakes:\n%w", path, errors.Join(p.Problems...))
 	}
-	c.warnings = p.warnings
+	c.warnings = p.Warnings
 	return c, nil
 }
 
@@ -64,9 +66,9 @@ func readCatalog(path string) ([]byte, error) {
 }
 
 func documentError(path string, err error) error {
-	var placed *placeError
+	var placed *document.PlaceError
 	if errors.As(err, &placed) {
-		return fmt.Errorf("%s:%d: %w", path, placed.line, err)
+		return fmt.Errorf("%s:%d: %w", path, placed.Line, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -86,30 +88,30 @@ func (c *Catalog) Entries() []Entry {
 }
 
 type catalogParser struct {
-	reader
+	document.Reader
 	dir    string
 	lookup func(string) (string, bool)
 	inputs map[string]*input
 }
 
-func (p *catalogParser) catalog(root *node) *Catalog {
+func (p *catalogParser) catalog(root *document.Node) *Catalog {
 	c := &Catalog{}
 	version, schema := 0, ""
-	var inputs, list *node
-	p.object(root, fields{
-		"$schema":       p.text(&schema),
-		"schemaVersion": p.number(&version, 1, 1),
-		"inputs":        func(n *node) { inputs = n },
-		"servers":       func(n *node) { list = n },
+	var inputs, list *document.Node
+	p.Object(root, document.Fields{
+		"$schema":       p.Text(&schema),
+		"schemaVersion": p.Number(&version, 1, 1),
+		"inputs":        func(n *document.Node) { inputs = n },
+		"servers":       func(n *document.Node) { list = n },
 	})
-	if version == 0 && len(p.problems) == 0 {
-		p.problem(root.line, "schemaVersion", `is missing; write "schemaVersion": 1`)
+	if version == 0 && len(p.Problems) == 0 {
+		p.Problem(root.Line, "schemaVersion", `is missing; write "schemaVersion": 1`)
 	}
 	p.readInputs(inputs)
 	if list == nil {
 		return c
 	}
-	p.each(list, func(name string, n *node) {
+	p.Each(list, func(name string, n *document.Node) {
 		if e := p.entry(name, n); e != nil {
 			c.entries = append(c.entries, e)
 		}

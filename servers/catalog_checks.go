@@ -4,10 +4,13 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"airlock/servers/internal/document"
+	"airlock/servers/internal/secrets"
 )
 
 // check looks at an entry as a whole: what its transport needs and forbids.
-func (p *entryParser) check(n *node) {
+func (p *entryParser) check(n *document.Node) {
 	e := p.e
 	if e.Transport == "" {
 		e.Transport = p.likelyTransport()
@@ -16,7 +19,7 @@ func (p *entryParser) check(n *node) {
 	case transportStdio:
 		p.forbid("url", "headers")
 		if !p.hasCommand() && p.nodes["package"] == nil {
-			p.wrong(n, `a stdio server needs "command" or "package"`)
+			p.Wrong(n, `a stdio server needs "command" or "package"`)
 		}
 	case transportHTTP, transportSSE:
 		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd")
@@ -25,7 +28,7 @@ func (p *entryParser) check(n *node) {
 		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers")
 	}
 	if p.l.folder && e.Transport != transportStdio {
-		p.wrong(n, "%s has no meaning for transport %s; remove it", instanceFolder, e.Transport)
+		p.Wrong(n, "%s has no meaning for transport %s; remove it", instanceFolder, e.Transport)
 	}
 	p.checkInstance()
 	p.checkIsolation()
@@ -35,7 +38,7 @@ func (p *entryParser) check(n *node) {
 }
 
 func (p *entryParser) hasCommand() bool {
-	return p.nodes["command"] != nil && p.nodes["command"].value != ""
+	return p.nodes["command"] != nil && p.nodes["command"].Value != ""
 }
 
 func (p *entryParser) likelyTransport() string {
@@ -51,15 +54,15 @@ func (p *entryParser) likelyTransport() string {
 func (p *entryParser) forbid(names ...string) {
 	for _, name := range names {
 		if n := p.nodes[name]; n != nil {
-			p.wrong(n, "has no meaning for transport %s; remove it", p.e.Transport)
+			p.Wrong(n, "has no meaning for transport %s; remove it", p.e.Transport)
 		}
 	}
 }
 
-func (p *entryParser) checkURL(n *node) {
+func (p *entryParser) checkURL(n *document.Node) {
 	at := p.nodes["url"]
 	if at == nil {
-		p.wrong(n, `transport %s needs "url"`, p.e.Transport)
+		p.Wrong(n, `transport %s needs "url"`, p.e.Transport)
 		return
 	}
 	if len(p.l.missing) > 0 {
@@ -67,14 +70,14 @@ func (p *entryParser) checkURL(n *node) {
 	}
 	u, err := url.Parse(p.l.url)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		p.wrong(at, "is not an http or https address") // not shown: it may hold a secret
+		p.Wrong(at, "is not an http or https address") // not shown: it may hold a secret
 		return
 	}
-	if s, ok := at.value.(string); ok && secretURL(s) {
-		p.warnSecret(at, inputID(p.e.Name, "url"))
+	if s, ok := at.Value.(string); ok && secrets.InURL(s) {
+		p.warnSecret(at, secrets.InputID(p.e.Name, "url"))
 	}
 	if u.Scheme == "http" && !loopback(u.Hostname()) {
-		p.warn(at, "sends everything unencrypted to another machine; use https")
+		p.Warn(at, "sends everything unencrypted to another machine; use https")
 	}
 }
 
@@ -94,7 +97,7 @@ func (p *entryParser) checkInstance() {
 		}
 	}
 	if e.eager && e.Instance != instanceShared {
-		p.wrong(p.nodes["start"], `eager needs "instance": "shared": there is no user yet when airlock starts`)
+		p.Wrong(p.nodes["start"], `eager needs "instance": "shared": there is no user yet when airlock starts`)
 	}
 }
 
@@ -105,8 +108,8 @@ func (p *entryParser) checkIsolation() {
 	}
 	const text = `isolating servers is not supported yet, and without it the server would run with the network and memory of the host`
 	if p.e.Enabled {
-		p.wrong(n, text+`; remove "sandbox" to accept that, or disable the server`)
+		p.Wrong(n, text+`; remove "sandbox" to accept that, or disable the server`)
 		return
 	}
-	p.warn(n, text+"; it cannot be enabled as it stands")
+	p.Warn(n, text+"; it cannot be enabled as it stands")
 }

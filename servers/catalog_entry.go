@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"airlock/servers/internal/document"
 )
 
 // entryParser reads one server and remembers the places of what is checked
@@ -14,57 +16,57 @@ type entryParser struct {
 	*catalogParser
 	e     *Entry
 	l     *launch
-	nodes map[string]*node
+	nodes map[string]*document.Node
 }
 
-func (p *catalogParser) entry(name string, n *node) *Entry {
+func (p *catalogParser) entry(name string, n *document.Node) *Entry {
 	if !serverForm.MatchString(name) || len(name) > 48 || strings.Contains(name, "__") {
-		p.wrong(n, "the name of a server is at most 48 lower-case letters and digits, with single - or _ between them")
+		p.Wrong(n, "the name of a server is at most 48 lower-case letters and digits, with single - or _ between them")
 		return nil
 	}
 	l := &launch{env: map[string]string{}, inheritEnv: []string{"PATH", "HOME"}, cwd: p.dir, headers: map[string]string{}}
-	e := &Entry{Name: name, Enabled: true, users: []string{"*"}, launch: l, fingerprint: sha256.Sum256(n.raw)}
+	e := &Entry{Name: name, Enabled: true, users: []string{"*"}, launch: l, fingerprint: sha256.Sum256(n.Raw)}
 	e.tools.allow = []string{"*"}
-	ep := entryParser{catalogParser: p, e: e, l: l, nodes: map[string]*node{}}
+	ep := entryParser{catalogParser: p, e: e, l: l, nodes: map[string]*document.Node{}}
 	ep.read(n)
 	ep.check(n)
 	return e
 }
 
 // note keeps the place of a field for the checks.
-func (p *entryParser) note(name string, read func(*node)) func(*node) {
-	return func(n *node) {
+func (p *entryParser) note(name string, read func(*document.Node)) func(*document.Node) {
+	return func(n *document.Node) {
 		p.nodes[name] = n
 		read(n)
 	}
 }
 
-func (p *entryParser) read(n *node) {
+func (p *entryParser) read(n *document.Node) {
 	e, l := p.e, p.l
 	p.limitsDefaults()
-	p.object(n, fields{
-		"description": p.text(&e.Description),
-		"category":    oneOf(&p.reader, &e.Category, "official", "archived", "community", "builtin"),
-		"tags":        p.texts(&e.Tags),
-		"requires":    p.texts(&e.Requires),
-		"enabled":     p.flag(&e.Enabled),
-		"transport": p.note("transport", oneOf(&p.reader, &e.Transport,
+	p.Object(n, document.Fields{
+		"description": p.Text(&e.Description),
+		"category":    document.OneOf(&p.Reader, &e.Category, "official", "archived", "community", "builtin"),
+		"tags":        p.Texts(&e.Tags),
+		"requires":    p.Texts(&e.Requires),
+		"enabled":     p.Flag(&e.Enabled),
+		"transport": p.note("transport", document.OneOf(&p.Reader, &e.Transport,
 			transportStdio, transportHTTP, transportSSE, transportBuiltin)),
 		// 2026-07-28 works without a handshake, which the connections here are built on.
-		"protocol":   oneOf(&p.reader, &e.protocol, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"),
+		"protocol":   document.OneOf(&p.Reader, &e.protocol, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"),
 		"package":    p.note("package", p.readPackage),
 		"command":    p.note("command", p.expanded(&l.command)),
 		"args":       p.note("args", p.readArgs),
 		"env":        p.note("env", p.pairs(l.env)),
-		"inheritEnv": p.note("inheritEnv", p.texts(&l.inheritEnv)),
+		"inheritEnv": p.note("inheritEnv", p.Texts(&l.inheritEnv)),
 		"cwd":        p.note("cwd", p.readCwd),
 		"url":        p.note("url", p.expanded(&l.url)),
 		"headers":    p.note("headers", p.pairs(l.headers)),
 		"lifecycle":  p.readLifecycle,
 		"limits":     p.readLimits,
-		"instance": p.note("instance", oneOf(&p.reader, &e.Instance,
+		"instance": p.note("instance", document.OneOf(&p.Reader, &e.Instance,
 			instanceShared, instanceUser, instanceSession)),
-		"users":   p.texts(&e.users),
+		"users":   p.Texts(&e.users),
 		"sandbox": p.note("sandbox", p.readSandbox),
 		"tools":   p.readTools,
 		"release": p.readRelease,
@@ -79,51 +81,51 @@ func (p *entryParser) limitsDefaults() {
 	e.concurrency, e.maxMessage = 8, 8<<20
 }
 
-func (p *entryParser) readPackage(n *node) {
+func (p *entryParser) readPackage(n *document.Node) {
 	l := p.l
-	p.object(n, fields{
-		"type":    oneOf(&p.reader, &l.packageType, "npm", "pypi", "go", "oci"),
-		"name":    p.text(&l.packageName),
-		"version": p.text(&l.packageVer),
+	p.Object(n, document.Fields{
+		"type":    document.OneOf(&p.Reader, &l.packageType, "npm", "pypi", "go", "oci"),
+		"name":    p.Text(&l.packageName),
+		"version": p.Text(&l.packageVer),
 	})
 	switch {
-	case n.kind != object:
+	case n.Kind != document.Object:
 	case l.packageType == "" || l.packageName == "" || l.packageVer == "":
-		p.wrong(n, `needs "type", "name" and "version"`)
+		p.Wrong(n, `needs "type", "name" and "version"`)
 	case l.packageType == "oci":
-		p.wrong(n, `servers from container images are not supported yet; write the "command" that runs it, such as docker run -i --rm IMAGE`)
+		p.Wrong(n, `servers from container images are not supported yet; write the "command" that runs it, such as docker run -i --rm IMAGE`)
 	case strings.ContainsAny(l.packageVer, "^~<>=*| ") || l.packageVer == "latest":
-		p.wrong(n, "%q is not an exact version; write the one that you have checked", l.packageVer)
+		p.Wrong(n, "%q is not an exact version; write the one that you have checked", l.packageVer)
 	case strings.HasPrefix(l.packageName, "-") || strings.ContainsAny(l.packageName, " \t\n"):
-		p.wrong(n, "%q is not the name of a package", l.packageName)
+		p.Wrong(n, "%q is not the name of a package", l.packageName)
 	}
 }
 
-func (p *entryParser) expanded(dst *string) func(*node) {
-	return func(n *node) {
-		p.text(dst)(n)
+func (p *entryParser) expanded(dst *string) func(*document.Node) {
+	return func(n *document.Node) {
+		p.Text(dst)(n)
 		*dst = p.expand(n, *dst, p.l)
 	}
 }
 
-func (p *entryParser) readArgs(n *node) {
-	p.texts(&p.l.args)(n)
+func (p *entryParser) readArgs(n *document.Node) {
+	p.Texts(&p.l.args)(n)
 	for i := range p.l.args {
-		p.l.args[i] = p.expand(n.items[i], p.l.args[i], p.l)
+		p.l.args[i] = p.expand(n.Items[i], p.l.args[i], p.l)
 	}
 }
 
-func (p *entryParser) pairs(dst map[string]string) func(*node) {
-	return func(n *node) {
-		p.each(n, func(key string, value *node) {
+func (p *entryParser) pairs(dst map[string]string) func(*document.Node) {
+	return func(n *document.Node) {
+		p.Each(n, func(key string, value *document.Node) {
 			var s string
-			p.text(&s)(value)
+			p.Text(&s)(value)
 			dst[key] = p.expand(value, s, p.l)
 		})
 	}
 }
 
-func (p *entryParser) readCwd(n *node) {
+func (p *entryParser) readCwd(n *document.Node) {
 	var dir string
 	p.expanded(&dir)(n)
 	if !filepath.IsAbs(dir) && !strings.HasPrefix(dir, instanceFolder) {
@@ -138,19 +140,19 @@ const (
 	daySec = 24 * 60 * 60
 )
 
-func (p *entryParser) readLifecycle(n *node) {
+func (p *entryParser) readLifecycle(n *document.Node) {
 	e := p.e
 	start := "lazy"
 	initMs, callMs, idleSec, backoffMs := 10_000, 60_000, 300, 500
-	p.object(n, fields{
-		"start":         p.note("start", oneOf(&p.reader, &start, "lazy", "eager")),
-		"initTimeoutMs": p.number(&initMs, 1, dayMs),
-		"callTimeoutMs": p.number(&callMs, 1, dayMs),
-		"idleStopSec":   p.number(&idleSec, 1, daySec),
-		"restart": func(n *node) {
-			p.object(n, fields{
-				"max":       p.number(&e.maxRestarts, 0, 1000),
-				"backoffMs": p.number(&backoffMs, 1, 60_000),
+	p.Object(n, document.Fields{
+		"start":         p.note("start", document.OneOf(&p.Reader, &start, "lazy", "eager")),
+		"initTimeoutMs": p.Number(&initMs, 1, dayMs),
+		"callTimeoutMs": p.Number(&callMs, 1, dayMs),
+		"idleStopSec":   p.Number(&idleSec, 1, daySec),
+		"restart": func(n *document.Node) {
+			p.Object(n, document.Fields{
+				"max":       p.Number(&e.maxRestarts, 0, 1000),
+				"backoffMs": p.Number(&backoffMs, 1, 60_000),
 			})
 		},
 	})
@@ -161,19 +163,19 @@ func (p *entryParser) readLifecycle(n *node) {
 	e.backoff = time.Duration(backoffMs) * time.Millisecond
 }
 
-func (p *entryParser) readLimits(n *node) {
-	p.object(n, fields{
-		"concurrency":     p.number(&p.e.concurrency, 1, 1024),
-		"maxMessageBytes": p.number(&p.e.maxMessage, 1024, 256<<20),
+func (p *entryParser) readLimits(n *document.Node) {
+	p.Object(n, document.Fields{
+		"concurrency":     p.Number(&p.e.concurrency, 1, 1024),
+		"maxMessageBytes": p.Number(&p.e.maxMessage, 1024, 256<<20),
 	})
 }
 
 // readSandbox refuses what is a promise of isolation that nothing keeps yet.
-func (p *entryParser) readSandbox(n *node) {
+func (p *entryParser) readSandbox(n *document.Node) {
 	network, memory := "host", 0
-	p.object(n, fields{
-		"network":  oneOf(&p.reader, &network, "host", "none"),
-		"memoryMB": p.number(&memory, 1, 1<<20),
+	p.Object(n, document.Fields{
+		"network":  document.OneOf(&p.Reader, &network, "host", "none"),
+		"memoryMB": p.Number(&memory, 1, 1<<20),
 	})
 	if network == "host" && memory == 0 {
 		return
@@ -181,31 +183,31 @@ func (p *entryParser) readSandbox(n *node) {
 	p.nodes["isolation"] = n
 }
 
-func (p *entryParser) readTools(n *node) {
+func (p *entryParser) readTools(n *document.Node) {
 	rules := &p.e.tools
-	p.object(n, fields{
-		"allow": p.texts(&rules.allow),
-		"deny":  p.texts(&rules.deny),
-		"approval": func(n *node) {
-			p.each(n, func(pattern string, value *node) {
+	p.Object(n, document.Fields{
+		"allow": p.Texts(&rules.allow),
+		"deny":  p.Texts(&rules.deny),
+		"approval": func(n *document.Node) {
+			p.Each(n, func(pattern string, value *document.Node) {
 				rule := approvalRule{pattern: pattern, mode: ApprovalRequired}
-				oneOf(&p.reader, &rule.mode, ApprovalNever, ApprovalHint, ApprovalRequired)(value)
+				document.OneOf(&p.Reader, &rule.mode, ApprovalNever, ApprovalHint, ApprovalRequired)(value)
 				rules.approval = append(rules.approval, rule)
 			})
 		},
 	})
 }
 
-func (p *entryParser) readRelease(n *node) {
-	if n.value == nil && n.kind == scalar || n.value == "" {
-		p.wrong(n, `must be "origin", "all", "none" or a list of types such as ["EMAIL","PHONE"]`)
+func (p *entryParser) readRelease(n *document.Node) {
+	if n.Value == nil && n.Kind == document.Scalar || n.Value == "" {
+		p.Wrong(n, `must be "origin", "all", "none" or a list of types such as ["EMAIL","PHONE"]`)
 		return
 	}
-	if n.kind == array {
+	if n.Kind == document.Array {
 		var types []string
-		p.texts(&types)(n)
+		p.Texts(&types)(n)
 	}
-	if err := json.Unmarshal(n.raw, &p.e.Release); err != nil {
-		p.wrong(n, "%v", err)
+	if err := json.Unmarshal(n.Raw, &p.e.Release); err != nil {
+		p.Wrong(n, "%v", err)
 	}
 }

@@ -3,6 +3,9 @@ package servers
 import (
 	"regexp"
 	"strings"
+
+	"airlock/servers/internal/document"
+	"airlock/servers/internal/secrets"
 )
 
 // input is a value that entries refer to as ${input:id}.
@@ -13,62 +16,61 @@ type input struct {
 }
 
 var (
-	inputForm     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-	referenceForm = regexp.MustCompile(`\$\{input:([^}]*)\}`)
+	inputForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 )
 
-func (p *catalogParser) readInputs(n *node) {
+func (p *catalogParser) readInputs(n *document.Node) {
 	p.inputs = map[string]*input{}
 	if n == nil {
 		return
 	}
-	if n.kind != array {
-		p.wrong(n, "must be a list of objects, not %s", n.kindName())
+	if n.Kind != document.Array {
+		p.Wrong(n, "must be a list of objects, not %s", n.KindName())
 		return
 	}
-	for _, item := range n.items {
+	for _, item := range n.Items {
 		p.readInput(item)
 	}
 }
 
-func (p *catalogParser) readInput(n *node) {
+func (p *catalogParser) readInput(n *document.Node) {
 	in, from, description := &input{}, "", ""
-	var fromNode, valueNode *node
-	p.object(n, fields{
-		"id":          p.text(&in.id),
-		"description": p.text(&description),
-		"secret":      p.flag(&in.secret),
-		"from":        func(m *node) { fromNode = m; p.text(&from)(m) },
-		"value":       func(m *node) { valueNode = m; p.text(&in.value)(m) },
+	var fromNode, valueNode *document.Node
+	p.Object(n, document.Fields{
+		"id":          p.Text(&in.id),
+		"description": p.Text(&description),
+		"secret":      p.Flag(&in.secret),
+		"from":        func(m *document.Node) { fromNode = m; p.Text(&from)(m) },
+		"value":       func(m *document.Node) { valueNode = m; p.Text(&in.value)(m) },
 	})
 	switch {
-	case n.kind != object:
+	case n.Kind != document.Object:
 		return
 	case !inputForm.MatchString(in.id):
-		p.wrong(n, `needs an "id" of letters, digits and ._-`)
+		p.Wrong(n, `needs an "id" of letters, digits and ._-`)
 		return
 	case p.inputs[in.id] != nil:
-		p.wrong(n, "input %q is given twice", in.id)
+		p.Wrong(n, "input %q is given twice", in.id)
 		return
 	case (fromNode == nil) == (valueNode == nil):
-		p.wrong(n, `needs either "from": "env:NAME" or "value"`)
+		p.Wrong(n, `needs either "from": "env:NAME" or "value"`)
 		return
 	}
 	p.fill(in, from, fromNode, valueNode)
 	p.inputs[in.id] = in
 }
 
-func (p *catalogParser) fill(in *input, from string, fromNode, valueNode *node) {
+func (p *catalogParser) fill(in *input, from string, fromNode, valueNode *document.Node) {
 	if valueNode != nil {
 		in.set = true
-		if in.secret || looksSecret(in.id, in.value) {
-			p.warn(valueNode, `a secret is written into the file; use "from": "env:%s" and set that variable`, envName(in.id))
+		if in.secret || secrets.Looks(in.id, in.value) {
+			p.Warn(valueNode, `a secret is written into the file; use "from": "env:%s" and set that variable`, secrets.EnvName(in.id))
 		}
 		return
 	}
 	name, ok := strings.CutPrefix(from, "env:")
 	if !ok || name == "" {
-		p.wrong(fromNode, `must have the form "env:NAME"`)
+		p.Wrong(fromNode, `must have the form "env:NAME"`)
 		return
 	}
 	in.env = name
@@ -84,10 +86,10 @@ const instanceFolder = "${instance:folder}"
 var instanceForm = regexp.MustCompile(`\$\{instance:[^}]*\}`)
 
 // noteFolder remembers that an entry has to do with its instance's folder.
-func (p *catalogParser) noteFolder(n *node, s string, l *launch) {
+func (p *catalogParser) noteFolder(n *document.Node, s string, l *launch) {
 	for _, ref := range instanceForm.FindAllString(s, -1) {
 		if ref != instanceFolder {
-			p.wrong(n, "%s is not known; there is %s", ref, instanceFolder)
+			p.Wrong(n, "%s is not known; there is %s", ref, instanceFolder)
 		}
 		l.folder = true
 	}
@@ -95,14 +97,14 @@ func (p *catalogParser) noteFolder(n *node, s string, l *launch) {
 
 // expand fills the references of one string in. An input without a value does
 // not stop the other servers: its entry fails when it is started.
-func (p *catalogParser) expand(n *node, s string, l *launch) string {
+func (p *catalogParser) expand(n *document.Node, s string, l *launch) string {
 	p.noteFolder(n, s, l)
-	return referenceForm.ReplaceAllStringFunc(s, func(ref string) string {
-		id := referenceForm.FindStringSubmatch(ref)[1]
+	return secrets.Reference.ReplaceAllStringFunc(s, func(ref string) string {
+		id := secrets.Reference.FindStringSubmatch(ref)[1]
 		in := p.inputs[id]
 		switch {
 		case in == nil:
-			p.wrong(n, `there is no input %q; add it to "inputs"`, id)
+			p.Wrong(n, `there is no input %q; add it to "inputs"`, id)
 			return ""
 		case !in.set:
 			l.missing = append(l.missing, in.env)

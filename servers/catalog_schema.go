@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"airlock/docs"
+	"airlock/servers/internal/document"
 )
 
 // ValidateCatalog checks a catalog against the published schema, which editors
@@ -21,7 +21,7 @@ func ValidateCatalog(path string) error {
 	if err != nil {
 		return err
 	}
-	root, err := parseDocument(data)
+	root, err := document.Parse(data)
 	if err != nil {
 		return documentError(path, err)
 	}
@@ -29,7 +29,7 @@ func ValidateCatalog(path string) error {
 	if err != nil {
 		return err
 	}
-	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.TrimPrefix(data, byteOrderMark)))
+	instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.TrimPrefix(data, document.ByteOrderMark)))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -37,9 +37,9 @@ func ValidateCatalog(path string) error {
 	if err := schema.Validate(instance); !errors.As(err, &invalid) {
 		return err
 	}
-	r := reader{file: path}
+	r := document.Reader{File: path}
 	report(&r, root, invalid)
-	return fmt.Errorf("catalog %s does not fit its schema:\n%w", path, errors.Join(r.problems...))
+	return fmt.Errorf("catalog %s does not fit its schema:\n%w", path, errors.Join(r.Problems...))
 }
 
 func catalogSchema() (*jsonschema.Schema, error) {
@@ -61,7 +61,7 @@ func catalogSchema() (*jsonschema.Schema, error) {
 
 // report names the leaves of a validation error: what contains them says only
 // that something inside is wrong.
-func report(r *reader, root *node, e *jsonschema.ValidationError) {
+func report(r *document.Reader, root *document.Node, e *jsonschema.ValidationError) {
 	if len(e.Causes) > 0 {
 		for _, cause := range e.Causes {
 			report(r, root, cause)
@@ -69,30 +69,5 @@ func report(r *reader, root *node, e *jsonschema.ValidationError) {
 		return
 	}
 	// The keyword alone: the library's text would show the value, which may be a secret.
-	r.wrong(root.at(e.InstanceLocation), "breaks the schema's %q", strings.Join(e.ErrorKind.KeywordPath(), "/"))
-}
-
-// at finds the node that a list of keys and indexes leads to, or the nearest
-// one above it.
-func (n *node) at(location []string) *node {
-	for _, step := range location {
-		next := n.step(step)
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n
-}
-
-func (n *node) step(step string) *node {
-	if i, err := strconv.Atoi(step); err == nil && n.kind == array && i < len(n.items) {
-		return n.items[i]
-	}
-	for _, m := range n.members {
-		if m.key == step {
-			return m.value
-		}
-	}
-	return nil
+	r.Wrong(root.At(e.InstanceLocation), "breaks the schema's %q", strings.Join(e.ErrorKind.KeywordPath(), "/"))
 }
