@@ -125,7 +125,7 @@ var imageScripts = []script{
 	{"Node after that", "javascript", `return 1`, "ok", "1", "", nil},
 	{"everything is stopped", "bash", `kill -STOP -1; echo on`, "ok", "", "on\n", nil},
 	{"Node after being stopped", "javascript", `return 2`, "ok", "2", "", nil},
-	{"a fork bomb", "bash", `:(){ :|:& };: 2>/dev/null; sleep 0.3; echo on`, "ok", "", "on\n", nil},
+	{"a fork bomb", "bash", `(:(){ :|:& };:) 2>/dev/null & while ((SECONDS < 1)); do :; done; echo on`, "ok", "", "on\n", nil},
 	{"after a fork bomb", "python", `2`, "ok", "2", "", nil},
 	{"leaving files", "bash", `mkdir -p /tmp/a/b; touch /tmp/a/b/c /tmp/.d; chmod 000 /tmp/a/b; ln -s /etc /tmp/e; cd /tmp; for i in {1..60}; do mkdir dddddddddd && cd dddddddddd; done; setsid sleep 1000 & echo on`, "ok", "", "on\n", nil},
 	{"what is left", "bash", `ls -A /tmp; ls /etc/passwd; for p in /proc/[0-9]*; do cat $p/comm; done 2>/dev/null | sort | uniq -c | grep -c sleep; true`, "ok", "", ".matplotlib\n/etc/passwd\n0\n", nil},

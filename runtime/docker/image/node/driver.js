@@ -149,11 +149,13 @@ function finish(nonce, end, value, error) {
   process.exit(0);
 }
 
-// receive waits for the job, and then leaves the socket alone.
+// receive waits for the job, and then leaves the socket alone. Who asks meanwhile
+// whether this process lives is told so.
 function receive(then) {
   let data = Buffer.alloc(0);
   supervisor.on('data', (part) => {
     data = Buffer.concat([data, part]);
+    for (; data.length >= 4 && data.readUInt32BE(0) === 0; data = data.subarray(4)) writeAll(3, '+');
     if (data.length < 4 || data.length < 4 + data.readUInt32BE(0)) return;
     supervisor.removeAllListeners('data');
     supervisor.pause();

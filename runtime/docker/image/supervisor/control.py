@@ -2,13 +2,15 @@
 
 Down goes the job: a length of four bytes and JSON. Up comes the result: a length
 and JSON {nonce, end, error}, a length and the result's own JSON. Lengths are
-big-endian; a length of 0xFFFFFFFF stands for no result.
+big-endian; a length of 0xFFFFFFFF stands for no result. A length of zero in place
+of a job asks whether the interpreter still lives, which it answers with one byte.
 """
 
 import json
 
 NO_VALUE = 0xFFFFFFFF
 MAX_HEAD = 1 << 20
+QUESTION, ALIVE = bytes(4), b"+"
 
 
 def send_job(connection, job):
@@ -18,8 +20,9 @@ def send_job(connection, job):
 
 
 def receive_job(connection):
-    """Waits for a job."""
-    size = int.from_bytes(_exactly(connection, 4), "big")
+    """Waits for a job, and tells who asks meanwhile that it does."""
+    while (size := int.from_bytes(_exactly(connection, 4), "big")) == 0:
+        connection.sendall(ALIVE)
     return json.loads(_exactly(connection, size))
 
 

@@ -6,7 +6,6 @@ import time
 
 from . import control, frames, interpreters, memory
 from .control import Malformed
-from .processes import kill
 
 CHUNK = 1 << 16
 
@@ -30,6 +29,7 @@ class Execution:
         self.streams = [Stream(started.out, frames.STDOUT, room), Stream(started.err, frames.STDERR, room)]
         self.printed = 0
         self.reason = self.error = self.value = None
+        self.gone = False  # the interpreter has ended
         self._reader = control.ResultReader(self.limits["resultBytes"])
         self._kills = memory.kills()
         self._held = memory.held(started.pid)
@@ -37,8 +37,8 @@ class Execution:
 
     @property
     def over(self):
-        """Tells whether it is decided how the execution ends."""
-        return self.reason is not None
+        """Tells whether nothing more is to be waited for."""
+        return self.gone or self.reason is not None
 
     def end(self, reason, error=None, value=None):
         """Decides how the execution ends; the first to decide is right."""
@@ -107,7 +107,7 @@ class Execution:
 
     def interpreter_ended(self, status):
         """Decides by how the interpreter ended, when it reported nothing."""
-        if self.over:
+        if self.reason is not None:
             return
         status = 0 if status is None else status
         if memory.kills() > self._kills and status != 0:
@@ -133,8 +133,8 @@ class Execution:
             self.end("error", error)
 
     def stop(self):
-        """Ends the interpreter and its group; the sweep gets what is left."""
-        kill(self.started.pid)
+        """Ends the interpreter; the sweep gets what is left."""
+        self.started.kill()
 
     def drain(self, patience=1.0):
         """Reads the rest of the outputs, after every writer has ended."""

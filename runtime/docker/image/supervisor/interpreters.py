@@ -4,10 +4,10 @@ import fcntl
 import json
 import os
 import select
+import signal
 import socket
 
 from . import control, fork_server, guard
-from .processes import kill, state
 
 NODE = "/usr/bin/node"
 NODE_DRIVER = "/opt/airlock/node/main.js"
@@ -22,6 +22,38 @@ class Started:
     def __init__(self, pid, out, err, connection):
         self.pid, self.out, self.err, self.control = pid, out, err, connection
         self.pidfd = os.pidfd_open(pid)
+        self._asked = 0
+
+    def ask(self):
+        """Asks whether the interpreter, which waits for a script, still lives."""
+        try:
+            self.control.send(control.QUESTION)
+        except OSError:
+            pass  # it does not
+        self._asked += 1
+
+    def lives(self):
+        """Waits for the answers to all that was asked; False if they do not come.
+
+        No look from outside tells as much: of a process that was sent a signal but
+        not yet the processor all is as before.
+        """
+        self.control.settimeout(PATIENCE)
+        try:
+            while self._asked > 0:
+                if self.control.recv(1) != control.ALIVE:
+                    return False
+                self._asked -= 1
+        except OSError:
+            return False
+        return True
+
+    def kill(self):
+        """Ends the interpreter, and nobody who got its number after it."""
+        try:
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
     def close(self):
         """Gives back the descriptors."""
@@ -40,10 +72,11 @@ class Ends:
 
     def started(self, pid):
         """Keeps our side only, for an interpreter that has the other."""
+        started = Started(pid, self.out, self.err, self.control)
         self._close_inner()
         for fd in (self.out, self.err):
             os.set_blocking(fd, False)
-        return Started(pid, self.out, self.err, self.control)
+        return started
 
     def abandon(self):
         """Closes everything, when no interpreter came to be."""
@@ -86,8 +119,6 @@ class ForkServer:
 
     def healthy(self):
         """Tells whether the server answers; one that still loads is not asked."""
-        if state(self.pid) not in ("R", "S", "D"):
-            return False
         return not self.ready or self._ask(b"P") == b"P"
 
     def start(self):
@@ -98,6 +129,7 @@ class ForkServer:
         try:
             return ends.started(int(pid))
         except (ValueError, ProcessLookupError):
+            ends.abandon()
             return None
 
     def status(self, pid):
@@ -106,19 +138,17 @@ class ForkServer:
         return int(answer) if answer else None
 
     def _ask(self, message, fds=()):
-        if state(self.pid) == "T":  # a script stopped it
-            return b""
         try:
             socket.send_fds(self._socket, [message], fds)
             return self._socket.recv(64)
         except OSError:
+            self._socket.close()  # a late answer would be taken for that to the next question
             return b""
 
     def close(self):
         """Ends the server."""
-        if self._socket.fileno() >= 0:
-            self._socket.close()
-            self._processes.end(self.pid)
+        self._socket.close()
+        self._processes.end(self.pid)
 
 
 def start_node(processes):
@@ -209,13 +239,8 @@ def hand_over(started, job):
     return True
 
 
-def is_waiting(started):
-    """Tells whether an interpreter that was started ahead can still be used."""
-    return state(started.pid) in ("R", "S", "D")
-
-
 def discard(processes, started):
     """Ends an interpreter that is not needed."""
-    kill(started.pid)
+    started.kill()
     processes.end(started.pid)
     started.close()

@@ -37,6 +37,11 @@ class Processes:
         self.reap()
         return self._statuses.pop(pid, None)
 
+    def forget(self):
+        """Forgets how children ended that nobody asked about."""
+        self.reap()
+        self._statuses.clear()
+
     def end(self, pid, patience=1.0):
         """Kills a child and waits for it; False if it does not go."""
         kill(pid)
@@ -48,45 +53,45 @@ class Processes:
             time.sleep(0.0005)
         return False
 
-    def sweep(self, keep, patience=2.0):
+    def sweep(self, keep, patience=5.0):
         """Ends every process that is not in keep; False if one remains.
 
         keep is changed: when processes multiply faster than they can be killed one
         by one, everything is killed at once, and nothing is kept.
         """
-        limit, rounds = time.monotonic() + patience, 0
+        limit, known, births = time.monotonic() + patience, None, 0
         while True:
             self.reap()
             found = self._others(keep)
             if not found:
-                self._statuses.clear()
                 return True
             if time.monotonic() > limit:
                 return False
-            if rounds >= 20 and self._sole:
+            births += known is not None and not found <= known
+            if births >= 5 and self._sole:
                 keep.clear()
                 kill(-1)
             for pid in found:
                 kill(pid)
-            rounds += 1
-            if rounds > 1:
+            if known is not None:
                 time.sleep(0.0005)
+            known = found
 
     def _others(self, keep):
         mine = os.getpid()
-        found = []
+        found = set()
         for name in os.listdir("/proc"):
             if not name.isdigit() or int(name) == mine or int(name) in keep:
                 continue
-            if self._sole or self._in_groups(int(name)):
-                found.append(int(name))
+            if (self._sole or self._in_groups(int(name))) and not _awaited(int(name), keep):
+                found.add(int(name))
         if not self._sole:
-            self._groups &= {pid for pid in keep} | set(found)
+            self._groups &= keep | found
         return found
 
     def _in_groups(self, pid):
         try:
-            return os.getpgid(pid) in self._groups and state(pid) not in ("Z", "")
+            return os.getpgid(pid) in self._groups
         except ProcessLookupError:
             return False
 
@@ -110,13 +115,14 @@ def exists(pid):
         return True
 
 
-def state(pid):
-    """Returns the state letter of a process ("T" when stopped), "" if there is none."""
+def _awaited(pid, parents):
+    """Tells whether a process has ended and one of these will take its status; or is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0].decode()
-    except (OSError, IndexError):
-        return ""
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+    except OSError:
+        return True
+    return state == b"Z" and int(parent) in parents
 
 
 def wait_ended(pidfd, patience):

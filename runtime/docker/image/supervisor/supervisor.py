@@ -3,6 +3,7 @@
 import json
 import os
 import selectors
+import signal
 
 from . import frames, guard, interpreters, scratch
 from .execution import Execution
@@ -106,9 +107,14 @@ class Supervisor:
         if job["language"] == "python":
             return self._python()
         node, self.node = self.node, None
+        if node is not None and not node.lives():
+            interpreters.discard(self.processes, node)
+            node = None
         return node or interpreters.start_node(self.processes), None
 
     def _python(self):
+        if self.python is not None and not self.python[0].lives():
+            self._discard_ahead()
         self._fork_ahead()
         ahead, self.python = self.python, None
         return ahead or (None, None)
@@ -123,14 +129,12 @@ class Supervisor:
 
     def _fork_ahead(self):
         """Makes the copy that the next Python script gets, from the best server."""
-        if self.python is not None and not interpreters.is_waiting(self.python[0]):
-            self._discard_ahead()
         if self.python is None:
             self.python = self._fork()
 
     def _discard_ahead(self):
         (started, server), self.python = self.python, None
-        kill(started.pid)
+        started.kill()
         started.close()
         server.status(started.pid)
 
@@ -161,8 +165,7 @@ class Supervisor:
         if execution.language != "bash":
             while not execution.over and execution.read_control() and _readable(execution.started.control):
                 pass
-        execution.drain()
-        execution.interpreter_ended(self._status())
+        execution.gone = True
 
     def _status(self):
         """How the interpreter ended; fork servers know it of those they made."""
@@ -171,7 +174,7 @@ class Supervisor:
         if server is None:
             return self.processes.status(pid)
         status = server.status(pid)
-        if status is None:  # the server was killed or stopped: its children become ours
+        if status is None:  # the server was killed: its children became ours
             self._forget(server)
             status = self.processes.status(pid)
         return status
@@ -181,11 +184,14 @@ class Supervisor:
     def _finish(self):
         execution, started = self.execution, self.execution.started
         execution.stop()
-        gone = wait_ended(started.pidfd, 2.0)
-        if gone and execution.server is not None:
-            self._status()
-        clean = self.processes.sweep(self._warm()) and gone
+        gone = wait_ended(started.pidfd, 5.0)
+        warm = self._warm()
+        clean = self.processes.sweep(warm) and gone
+        for pid in warm:  # nobody is left who could stop them again
+            kill(pid, signal.SIGCONT)
+        status = self._status() if gone else None
         execution.drain()
+        execution.interpreter_ended(status)
         for fd in (started.out, started.err, started.control, started.pidfd):
             try:
                 self.selector.unregister(fd)
@@ -205,16 +211,16 @@ class Supervisor:
 
     def _prepare(self):
         """Makes what the next execution needs, and replaces what this one spoilt."""
-        self.processes.reap()
+        self.processes.forget()
         for server in (self.plain, self.loaded):
             if server is not None and not server.healthy():
                 self._forget(server)
         if self.plain is None:
             self.plain = interpreters.ForkServer(self.processes, preload=False)
+        for waiting in (self.node, self.python and self.python[0]):
+            if waiting is not None:
+                waiting.ask()
         self._fork_ahead()
-        if self.node is not None and not interpreters.is_waiting(self.node):
-            interpreters.discard(self.processes, self.node)
-            self.node = None
         if self.node is None:
             self.node = interpreters.start_node(self.processes)
 
@@ -231,15 +237,17 @@ class Supervisor:
             self._fork_ahead()
 
     def _forget(self, server):
+        if server is self.plain:
+            self.plain = None
+        elif server is self.loaded:
+            self.loaded = None
+        else:
+            return  # that was done before
         try:
             self.selector.unregister(server)
         except (KeyError, ValueError):
             pass
         server.close()
-        if server is self.plain:
-            self.plain = None
-        elif server is self.loaded:
-            self.loaded = None
 
 
 def _readable(connection):
