@@ -243,6 +243,24 @@ func TestAPreparedContainerIsUsed(t *testing.T) {
 	}
 }
 
+// Interpreters start with the container, before anything runs in it.
+func TestFoldersAreGivenBeforeAContainerStarts(t *testing.T) {
+	t.Parallel()
+	needStandin(t)
+	s := open(t, backend(t, options(t)))
+	files, dir := workspace(t)
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	s.Prepare(files)
+	s.await(t.Context())
+	info := must(os.Stat(dir))(t)
+	uid, _ := user()
+	if owner, ok := ownerOf(info); info.Mode().Perm() != 0o700 || ok && owner != uid {
+		t.Errorf("it is %v and belongs to %d, want -rwx------ and %d", info.Mode(), owner, uid)
+	}
+}
+
 func TestAFolderIsKeptToItsQuota(t *testing.T) {
 	t.Parallel()
 	needStandin(t)

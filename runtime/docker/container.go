@@ -42,6 +42,9 @@ type container struct {
 
 // make makes a container and waits until its supervisor is ready.
 func (b *Backend) make(ctx context.Context, folders folders) (*container, error) {
+	if err := folders.hand(); err != nil {
+		return nil, err
+	}
 	g, err := newGateway(b.instance, b.log)
 	if err != nil {
 		return nil, err

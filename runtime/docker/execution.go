@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
 	"sync"
 	"time"
@@ -86,7 +87,7 @@ func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 // bury makes sure that nothing runs in a container that ended out of order; its
 // error means that this is not known.
 func (e *execution) bury(err error) error {
-	if errors.Is(err, wire.ErrProtocol) {
+	if !errors.Is(err, net.ErrClosed) { // which is what our own hanging up does
 		e.backend.log.Warn("a sandbox's supervisor failed", zap.Error(err), zap.String("said", e.container.lastWords()))
 	}
 	return e.container.kill()

@@ -59,9 +59,45 @@ func check(m *sandbox.Mount) error {
 
 func (f folders) equal(other folders) bool { return slices.Equal(f, other) }
 
+// hand gives the writable folders, without what is in them, to the container's
+// user: interpreters that start with the container stand in one. A script may
+// have taken its own rights away.
+func (f folders) hand() error {
+	for _, m := range f {
+		if m.ReadOnly {
+			continue
+		}
+		if err := handFolder(m.Host); err != nil {
+			return fmt.Errorf("make %s ready for the sandbox: %w", m.Guest, err)
+		}
+	}
+	return nil
+}
+
+func handFolder(host string) error {
+	info, err := os.Stat(host)
+	if err != nil {
+		return err
+	}
+	uid, gid := user()
+	if owner, ok := ownerOf(info); os.Getuid() == 0 && ok && owner != uid {
+		if err := os.Chown(host, uid, gid); err != nil {
+			return err
+		}
+	}
+	const all = 0o700
+	if info.Mode()&all == all {
+		return nil
+	}
+	return os.Chmod(host, info.Mode().Perm()|all)
+}
+
 // open makes the writable folders writable for the container's user, and returns
 // what is in each.
 func (f folders) open() ([]usage, error) {
+	if err := f.hand(); err != nil {
+		return nil, err
+	}
 	var all []usage
 	for _, m := range f {
 		if m.ReadOnly {

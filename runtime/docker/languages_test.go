@@ -68,6 +68,32 @@ func TestErrorsHaveTheirPlace(t *testing.T) {
 	}
 }
 
+func TestAScriptThatClosesItsFolderHarmsNoOther(t *testing.T) {
+	t.Parallel()
+	needImage(t)
+	s := open(t, backend(t, real(t)))
+	files, _ := workspace(t)
+	for _, tc := range []struct {
+		language sandbox.Language
+		code     string
+	}{
+		{sandbox.JavaScript, `await fs.writeFile("/workspace/a", "a"); return 1`},
+		{sandbox.Python, `open("a", "a").close(); result = 1`},
+		{sandbox.Bash, `: >> a`},
+	} {
+		for _, code := range []string{tc.code, `chmod 000 /workspace`} {
+			x := order(code)
+			x.Files = files
+			if code == tc.code {
+				x.Language = tc.language
+			}
+			if r := run(t, s, x); r.Reason != sandbox.ReasonOK {
+				t.Errorf("%s, %q ended with %q (%s)", tc.language, code, r.Reason, message(t, r))
+			}
+		}
+	}
+}
+
 func TestAChartIsMade(t *testing.T) {
 	t.Parallel()
 	needImage(t)

@@ -29,6 +29,9 @@ func (e *execution) result(o wire.Outcome, failed, stopped error) sandbox.Result
 		r.Value = pii.NewRaw(string(e.value))
 	case r.Reason == sandbox.ReasonError && o.Error != nil:
 		r.Error = e.script.located(o.Error)
+	case r.Reason == sandbox.ReasonKilled && failed == nil && stopped == nil && o.Error != nil:
+		r.Error = e.limitError(r.Reason, stopped)
+		r.Error.Message = scriptError(o.Error).Message // by which signal
 	case r.Reason != sandbox.ReasonOK:
 		r.Error = e.limitError(r.Reason, stopped)
 	}

@@ -99,7 +99,7 @@ class Supervisor:
         self.host.send_json(frames.STARTED, {"id": job["id"]})
         self._watch()
         if job["language"] != "bash" and not interpreters.hand_over(started, job):
-            self.execution.end("killed", {"name": "Killed", "message": "the interpreter ended before the script began"})
+            self.execution.gone = True
 
     def _interpreter(self, job):
         if job["language"] == "bash":
