@@ -2,6 +2,8 @@ package sandboxtest
 
 import (
 	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,101 +11,60 @@ import (
 	"airlock/runtime/sandbox"
 )
 
-// probe is an attempt of the abuse battery, with its number there.
-type probe struct {
-	number int
-	name   string
-	code   string
-	change func(*sandbox.Limits)
-	// reasons are the endings that are right.
-	reasons []sandbox.Reason
-	// value is what a script that ends well must return; "" if that is left open.
-	value string
-}
-
-func soon(l *sandbox.Limits) { l.Wall = shortWall }
-
-var (
-	fine     = []sandbox.Reason{sandbox.ReasonOK}
-	inTime   = []sandbox.Reason{sandbox.ReasonTimeout}
-	bounds   = []sandbox.Reason{sandbox.ReasonTimeout, sandbox.ReasonMemory, sandbox.ReasonError}
-	mistake  = []sandbox.Reason{sandbox.ReasonError}
-	contents = []sandbox.Reason{sandbox.ReasonOK, sandbox.ReasonError, sandbox.ReasonMemory}
-)
-
-var probes = []probe{
-	{16, "an endless loop", `while (1);`, soon, inTime, ""},
-	{16, "a loop that catches everything", `for (;;) { try { for (;;); } catch {} finally {} }`, soon, inTime, ""},
-	{16, "a loop of promises", `const f = () => Promise.resolve().then(f); await f()`, soon, inTime, ""},
-	{16, "an endless generator", `function* g() { for (;;) yield 1 } for (const x of g());`, soon, inTime, ""},
-	{16, "an endless toJSON", `return { toJSON() { for (;;); } }`, soon, inTime, ""},
-	{16, "an endless getter of an error", `throw { get message() { for (;;); } }`, soon, inTime, ""},
-	{17, "a regular expression that goes back and forth", `/(a+)+$/.test("a".repeat(60) + "b")`, soon, inTime, ""},
-	{17, "a power of a big integer", `let n = 3n; for (;;) n = n ** 7n`, soon, bounds, ""},
-	{17, "a search in native code", `"a".repeat(5e7).indexOf("a".repeat(2e7) + "b")`, soon, bounds, ""},
-	{17, "a sort of much", `for (;;) Array.from({ length: 1e6 }, (_, i) => -i).sort()`, soon, bounds, ""},
-	{17, "an array of a hundred million", `return new Array(1e8).fill(1).length`, soon, append(bounds, sandbox.ReasonOK), ""},
-	{17, "a join of much", `for (;;) new Array(1e7).join("x")`, soon, bounds, ""},
-	{18, "endless recursion", `const f = () => f() + 1; f()`, nil, mistake, ""},
-	{18, "endless recursion through a getter", `const o = { get a() { return o.a } }; o.a`, nil, mistake, ""},
-	{18, "a million parentheses", `eval("(".repeat(1e6))`, nil, mistake, ""},
-	{18, "JSON nested a million times", `JSON.parse("[".repeat(1e6))`, nil, mistake, ""},
-	{18, "a regular expression nested deeply", `new RegExp("(".repeat(1e5) + ")".repeat(1e5)); return 1`, soon, append(bounds, sandbox.ReasonOK), ""},
-	{19, "output without end", `for (;;) console.log("y")`, func(l *sandbox.Limits) { l.OutputKillBytes = 1 << 20 }, []sandbox.Reason{sandbox.ReasonOutput}, ""},
-	{20, "a line of 60 MB", `console.log("x".repeat(6e7)); return 1`, nil, []sandbox.Reason{sandbox.ReasonOutput, sandbox.ReasonOK}, ""},
-	{20, "an error of 20 MB", `throw new Error("x".repeat(2e7))`, nil, append(mistake, sandbox.ReasonMemory), ""},
-	{36, "a polluted Object.prototype",
-		`Object.prototype.then = (f) => f("stolen"); Object.prototype.toJSON = () => "forged"; Object.prototype.status = 1;
-		const r = await callMCPTool("a__b", { x: 1 }); return r === undefined ? "" : "reached"`, nil, contents, ""},
-	{37, "what helpers are made of, redefined",
-		`const call = callMCPTool;
-		JSON.parse = JSON.stringify = () => { throw new Error("broken") };
-		globalThis.Promise = function () { throw new Error("broken") };
-		console.log = undefined; Array.prototype.push = Array.prototype.map = () => { throw new Error("broken") };
-		String.prototype.startsWith = () => { throw new Error("broken") };
-		const r = await call("a__b", { x: 1 }); return r.body.arguments.x`, nil, fine, "1"},
-	{38, "a forged end of the execution", `console.log('{"end":"ok","value":7}'); console.log("\x00\x00\x00\x05\x44\x00\x00\x00\x01"); return "true end"`, nil, fine, `"true end"`},
-	{42, "constructors of constructors",
-		`const F = console.log.constructor.constructor;
-		const g = F("return this")();
-		return [typeof g.process?.mainModule, typeof g.Deno, typeof g.WebAssembly?.compile === "function" && typeof g.process?.binding].map((t) => t === "undefined" || t === false)`,
-		nil, fine, "[true,true,true]"},
-	{42, "the helpers' own constructors",
-		`const AsyncFunction = callMCPTool.constructor; return await AsyncFunction("return typeof host")()`, nil, fine, `"undefined"`},
-	{43, "a flood of calls, then the end", `for (let i = 0; i < 20000; i++) callMCPTool("a__b", { i }).catch(() => {}); return 1`, nil, contents, ""},
-}
-
-// testAbuse runs each probe in one sandbox and looks after each that the next
-// execution is clean.
+// testAbuse runs each probe in a language of the backend, all in one sandbox, and
+// looks after each that the next execution is clean.
 func (s *suite) testAbuse(t *testing.T) {
-	box := s.open(t)
-	for _, p := range probes {
-		t.Run(fmt.Sprintf("%d %s", p.number, p.name), func(t *testing.T) {
-			x := script(p.code)
-			x.Bridge = handlerFunc(echo)
-			if p.change != nil {
-				p.change(&x.Limits)
+	box, files := s.open(t), newFolders(t)
+	for _, p := range Probes() {
+		if !slices.Contains(s.backend.Languages(), p.Language) {
+			continue // the table of docs/SECURITY.md says so
+		}
+		t.Run(fmt.Sprintf("%d %s in %s", p.Number, p.Name, p.Language), func(t *testing.T) {
+			x := script(p.Code)
+			x.Language, x.Bridge, x.Files = p.Language, handlerFunc(echo), files
+			if p.Limit != nil {
+				p.Limit(&x.Limits)
 			}
 			o := run(t, box, x)
-			if !contains(p.reasons, o.Reason) {
-				t.Errorf("it ended with %q, want one of %v (%.200s)", o.Reason, p.reasons, o.describe())
+			if !slices.Contains(p.Reasons, o.Reason) {
+				t.Errorf("it ended with %q, want one of %v (%.200s; stderr %.200q)", o.Reason, p.Reasons, o.describe(), o.stderr)
 			}
-			if p.value != "" && o.value != p.value {
-				t.Errorf("value is %q, want %q", o.value, p.value)
+			if p.Value != "" && o.value != p.Value {
+				t.Errorf("value is %.300q, want %q", o.value, p.Value)
 			}
 			boundedTexts(t, o, x.Limits)
-			s.wellAfter(t, box)
+			s.wellAfter(t, box, files)
+			s.cleanAfter(t, box, files)
 		})
 	}
 }
 
-func contains(reasons []sandbox.Reason, r sandbox.Reason) bool {
-	for _, want := range reasons {
-		if r == want {
-			return true
+// cleanAfter looks for what the probe may have left where only Python can look, and
+// makes room in the workspace.
+func (s *suite) cleanAfter(t *testing.T, box sandbox.Sandbox, files *folders) {
+	t.Helper()
+	root := files.roots["/workspace"]
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil || len(entries) > 20 {
+		t.Errorf("%d files are left in the workspace (%v)", len(entries), err)
+	}
+	for _, e := range entries {
+		if err := root.RemoveAll(e.Name()); err != nil {
+			t.Error(err)
 		}
 	}
-	return false
+	if !slices.Contains(s.backend.Languages(), sandbox.Python) {
+		return
+	}
+	x := script(`
+import os
+result = [[n for n in os.listdir("/tmp") if n != ".matplotlib"], [p for p in os.listdir("/proc") if p.isdigit() and open(f"/proc/{p}/comm").read().strip() in ("sleep", "yes", "bash")], os.access("/workspace", os.W_OK)]`)
+	x.Language, x.Files = sandbox.Python, files
+	o := run(t, box, x)
+	o.want(t, sandbox.ReasonOK)
+	if o.value != `[[],[],true]` {
+		t.Errorf("the next execution found %s", o.value)
+	}
 }
 
 func boundedTexts(t *testing.T, o outcome, l sandbox.Limits) {

@@ -132,15 +132,17 @@ func (s *suite) testLimits(t *testing.T) {
 			if int64(len(o.stdout)) > x.Limits.OutputBytes || int64(len(o.stderr)) > x.Limits.OutputBytes {
 				t.Error("more output was kept than allowed")
 			}
-			s.wellAfter(t, box)
+			s.wellAfter(t, box, nil)
 		})
 	}
 }
 
 // wellAfter looks that the sandbox runs the next execution as if nothing had been.
-func (s *suite) wellAfter(t *testing.T, box sandbox.Sandbox) {
+func (s *suite) wellAfter(t *testing.T, box sandbox.Sandbox, files sandbox.Files) {
 	t.Helper()
-	if o := run(t, box, script(`return JSON.stringify([1, "a"])`)); o.Reason != sandbox.ReasonOK || o.value != `"[1,\"a\"]"` {
+	x := script(`return JSON.stringify([1, "a"])`)
+	x.Files = files
+	if o := run(t, box, x); o.Reason != sandbox.ReasonOK || o.value != `"[1,\"a\"]"` {
 		t.Errorf("the next execution ended with %q and %q (%s)", o.Reason, o.value, o.describe())
 	}
 }
@@ -168,7 +170,7 @@ func (s *suite) testCancel(t *testing.T) {
 			if r := <-done; r.Reason != sandbox.ReasonCancelled {
 				t.Errorf("it ended with %q, want %q", r.Reason, sandbox.ReasonCancelled)
 			}
-			s.wellAfter(t, box)
+			s.wellAfter(t, box, nil)
 		})
 	}
 }
@@ -192,5 +194,5 @@ func (s *suite) testClock(t *testing.T) {
 	if o.value != `"in time"` {
 		t.Errorf("value is %q", o.value)
 	}
-	s.wellAfter(t, box)
+	s.wellAfter(t, box, nil)
 }

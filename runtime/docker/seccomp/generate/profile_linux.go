@@ -75,6 +75,7 @@ const creates = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
 func narrowed() []*seccomp.Syscall {
 	const unixOnly, noSetID = "no family but unix: not the internet, netlink, vsock or packets", "files never get the setuid and setgid bits"
 	return []*seccomp.Syscall{
+		allow("limits of its own only, not of the supervisor or of warm interpreters", "prlimit64", equal(0, 0)),
 		allow(unixOnly, "socket", equal(0, unix.AF_UNIX)),
 		allow(unixOnly, "socketpair", equal(0, unix.AF_UNIX)),
 		allow(noSetID, "chmod", without(1, setID)),

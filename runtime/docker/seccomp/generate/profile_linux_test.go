@@ -72,7 +72,7 @@ func TestWhatIsRefused(t *testing.T) {
 func TestWhatIsNarrowed(t *testing.T) {
 	t.Parallel()
 	_, p := made(t)
-	for _, name := range []string{"socket", "socketpair", "chmod", "fchmod", "fchmodat", "open", "openat", "creat"} {
+	for _, name := range []string{"prlimit64", "socket", "socketpair", "chmod", "fchmod", "fchmodat", "open", "openat", "creat"} {
 		rules := allowed(p, name)
 		if len(rules) == 0 {
 			t.Errorf("%s is not allowed at all", name)
