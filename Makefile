@@ -14,7 +14,7 @@ RACE     ?=
 
 .PHONY: help
 help: ## list the verbs
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: engine
 engine: $(ENGINE)/module/engine.wasm ## make the embedded JavaScript engine from its npm package
@@ -50,6 +50,10 @@ test: deps ## run every test
 	$(GO) test $(RACE) $(PACKAGES)
 	@docker image inspect airlock-sandbox:latest >/dev/null 2>&1 || echo "skipped: tests of the docker sandbox, for which scripts/docker-engine.sh starts an engine and make sandbox-base sandbox-image makes the image"
 	@$(GO) test -count=1 -v -run 'TestSyntheticSentences|TestRecognizerCases|TestPackCases' ./pii/detect | grep -vE '^(=== |--- |PASS)'
+
+.PHONY: security-table
+security-table: ## write the table of docs/SECURITY.md anew
+	$(GO) test ./runtime/sandbox/sandboxtest -run TestTheDocumentHasTheTable -update
 
 .PHONY: lint
 lint: ## vet and lint

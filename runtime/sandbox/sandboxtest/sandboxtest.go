@@ -67,8 +67,8 @@ func (s *suite) testCheck(t *testing.T) {
 	if err := s.backend.Check(bounded(t)); err != nil {
 		t.Errorf("Check: %v", err)
 	}
-	if s.backend.Name() == "" {
-		t.Error("the backend has no name")
+	if known := languages[s.backend.Name()]; !slices.Equal(known, s.backend.Languages()) {
+		t.Errorf("backend %q runs %v; the table of docs/SECURITY.md is made for %v", s.backend.Name(), s.backend.Languages(), known)
 	}
 }
 
