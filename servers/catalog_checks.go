@@ -17,7 +17,7 @@ func (p *entryParser) check(n *document.Node) {
 	}
 	switch e.Transport {
 	case transportStdio:
-		p.forbid("url", "headers")
+		p.forbid("url", "headers", "oauth")
 		if !p.hasCommand() && p.nodes["package"] == nil {
 			p.Wrong(n, `a stdio server needs "command" or "package"`)
 		}
@@ -25,11 +25,12 @@ func (p *entryParser) check(n *document.Node) {
 		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd")
 		p.checkURL(n)
 	case transportBuiltin:
-		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers")
+		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers", "oauth")
 	}
 	if p.l.folder && e.Transport != transportStdio {
 		p.Wrong(n, "%s has no meaning for transport %s; remove it", instanceFolder, e.Transport)
 	}
+	p.checkOAuth()
 	p.checkInstance()
 	p.checkIsolation()
 	p.checkPairs(e.Name, p.nodes["env"])

@@ -62,6 +62,7 @@ func (p *entryParser) read(n *document.Node) {
 		"cwd":        p.note("cwd", p.readCwd),
 		"url":        p.note("url", p.expanded(&l.url)),
 		"headers":    p.note("headers", p.pairs(l.headers)),
+		"oauth":      p.note("oauth", p.readOAuth),
 		"lifecycle":  p.readLifecycle,
 		"limits":     p.readLimits,
 		"instance": p.note("instance", document.OneOf(&p.Reader, &e.Instance,

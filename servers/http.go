@@ -56,7 +56,7 @@ func (u *upstream) httpClient(headerTime time.Duration) *http.Client {
 		DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
 	}
 	return &http.Client{
-		Transport:     &limiter{next: base, max: u.entry.maxMessage},
+		Transport:     &limiter{next: u.authorize(base), max: u.entry.maxMessage},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -91,6 +91,7 @@ func (w *httpWire) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 	err = x.judge(ctx, err)
 	var status *statusError
 	switch {
+	case x.denied.Load() != nil: // the session is as good as before
 	case errors.As(err, &status):
 		if status.code == http.StatusNotFound {
 			w.end(err)
@@ -106,6 +107,8 @@ func (x *exchange) judge(ctx context.Context, err error) error {
 	switch {
 	case x.tooLarge.Load():
 		return errTooLarge
+	case x.denied.Load() != nil:
+		return x.denied.Load()
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case x.status.Load() != nil:

@@ -18,6 +18,7 @@ import (
 type exchange struct {
 	tooLarge atomic.Bool
 	status   atomic.Pointer[statusError]
+	denied   atomic.Pointer[Error] // there is no token to send
 }
 
 type exchangeKey struct{}

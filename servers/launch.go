@@ -13,8 +13,16 @@ type launch struct {
 	packageVer  string
 	url         string
 	headers     map[string]string
+	oauth       oauthClient
 	// folder means that args, env or cwd name the instance's folder.
 	folder bool
 	// missing names the inputs that could not be filled in.
 	missing []string
+}
+
+// oauthClient is airlock as a remote server's authorization server knows it.
+type oauthClient struct {
+	id, secret string
+	scopes     []string
+	port       int
 }

@@ -64,6 +64,8 @@ type Options struct {
 	CacheDir string
 	// Answerer answers what servers ask. Without one they are refused.
 	Answerer Answerer
+	// Authorizer has the tokens for remote servers that somebody signed in to.
+	Authorizer Authorizer
 	// DataDir gets the folders of instances whose entries name one.
 	DataDir string
 	// Pseudonym names those folders, as users' ids must not.

@@ -64,7 +64,7 @@ func (c *connection) explain(ctx context.Context, doing string, err error) error
 			Reason: "it answered with " + refused.Error(), Hint: refusalHint(refused.code)}
 	case errors.As(err, &status):
 		return &Error{Server: u.entry.Name, Doing: doing, Kind: ErrUpstream, Detail: status.body,
-			Reason: status.Error(), Hint: status.hint()}
+			Reason: status.Error(), Hint: u.statusHint(status)}
 	case errors.Is(err, errUnreachable):
 		return u.fail(doing, ErrUpstream, "it could not be reached, or broke off", "check that it runs at the url in catalog.json")
 	case errors.Is(err, errMalformed):
@@ -108,10 +108,10 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("it answered with HTTP status %d", e.code) }
 
-func (e *statusError) hint() string {
+func (u *upstream) statusHint(e *statusError) string {
 	switch {
 	case e.code == 401 || e.code == 403:
-		return "check the credentials in headers or inputs of catalog.json"
+		return u.credentialsHint()
 	case e.code == 404 || e.code == 405:
 		return "check the url in catalog.json; a legacy server needs \"transport\": \"sse\""
 	case e.code == 429:
