@@ -11,12 +11,12 @@ import (
 func (p *entryParser) readOAuth(n *node) {
 	c := &p.l.oauth
 	p.object(n, fields{
-		"clientId":     p.expanded(&c.id),
+		"clientId":     p.note("clientId", p.expanded(&c.id)),
 		"clientSecret": p.note("clientSecret", p.expanded(&c.secret)),
 		"scopes":       p.texts(&c.scopes),
 		"port":         p.number(&c.port, 1, 65535),
 	})
-	if c.secret != "" && c.id == "" && len(p.l.missing) == 0 {
+	if p.nodes["clientSecret"] != nil && p.nodes["clientId"] == nil {
 		p.wrong(n, `"clientSecret" needs "clientId"`)
 	}
 }

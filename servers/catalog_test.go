@@ -144,6 +144,7 @@ func TestMistakesAreNamedByLineAndPath(t *testing.T) {
 		"input twice":            {`{"schemaVersion":1,"inputs":[{"id":"a","value":""},{"id":"a","value":""}]}`, `input "a" is given twice`},
 		"instance reference":     {one(`"command":"x","args":["${instance:user}"]`), `servers.s.args[0]: ${instance:user} is not known; there is ${instance:folder}`},
 		"folder of a remote":     {one(`"url":"https://example.com/${instance:folder}"`), `${instance:folder} has no meaning for transport streamable-http`},
+		"two credentials":        {one(`"url":"https://example.com","headers":{"authorization":"${input:x}"},"oauth":{}`), `servers.s.oauth: cannot stand beside a header "Authorization"`},
 		"too deep":               {strings.Repeat("[", 100), `nested deeper than 32 levels`},
 	} {
 		if _, err := load(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -180,6 +181,7 @@ func TestLiteralSecretsAreWarnedOfWithTheFix(t *testing.T) {
 		"known mark":        {`"command":"x","args":["ghp_abcdefghijklmnop"]`, `servers.s.args[0]`},
 		"password in a url": {`"command":"x","args":["postgres://u:pw@host/db"]`, `servers.s.args[0]`},
 		"key in a url":      {`"url":"https://example.com/mcp?api_key=abc"`, `servers.s.url`},
+		"client secret":     {`"url":"https://example.com","oauth":{"clientId":"a","clientSecret":"abc"}`, `servers.s.oauth.clientSecret`},
 		"unencrypted":       {`"url":"http://example.com/mcp"`, `use https`},
 	} {
 		catalog, err := load(t, one(c.fields))

@@ -68,12 +68,13 @@ func (c *checked) Write(p []byte) (int, error) {
 type commands struct {
 	Config
 
-	Serve  serveCommand  `cmd:"" help:"Serve the HTTP API."`
-	Run    runCommand    `cmd:"" help:"Run a script against the tools, without a model."`
-	Task   taskCommand   `cmd:"" help:"Let the agent work on one task."`
-	Tools  toolsCommand  `cmd:"" help:"Look at and call the tools of the upstream servers."`
-	PII    piiCommand    `cmd:"" name:"pii" help:"Find, replace and put back personal data in texts."`
-	Doctor doctorCommand `cmd:"" help:"Say what is configured, what works and what is missing."`
+	Serve   serveCommand   `cmd:"" help:"Serve the HTTP API."`
+	Run     runCommand     `cmd:"" help:"Run a script against the tools, without a model."`
+	Task    taskCommand    `cmd:"" help:"Let the agent work on one task."`
+	Tools   toolsCommand   `cmd:"" help:"Look at and call the tools of the upstream servers."`
+	Servers serversCommand `cmd:"" help:"Look after the upstream servers."`
+	PII     piiCommand     `cmd:"" name:"pii" help:"Find, replace and put back personal data in texts."`
+	Doctor  doctorCommand  `cmd:"" help:"Say what is configured, what works and what is missing."`
 }
 
 // run is main without the process around it.

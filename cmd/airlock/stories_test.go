@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
 		os.Exit(runWorker(context.Background()))
 	}
+	if len(os.Args) > 2 && os.Args[1] == keeperCommand {
+		os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	}
 	testscript.Main(m, map[string]func(){"airlock": main})
 }
 

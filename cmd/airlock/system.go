@@ -226,6 +226,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 type keys struct {
 	session   []byte // signs session tokens
 	state     []byte // seals what is kept of sessions
+	upstream  []byte // seals the tokens for remote servers
 	name      string // of the installation, for what it leaves outside of its folder
 	pseudonym ident.Pseudonym
 }
@@ -248,8 +249,12 @@ func (c *Config) openKeys() (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("derive the key that seals kept state: %w", err)
 	}
+	upstream, err := hkdf.Key(sha256.New, master, nil, "airlock tokens of remote servers", 32)
+	if err != nil {
+		return keys{}, fmt.Errorf("derive the key that seals tokens: %w", err)
+	}
 	pseudonym := ident.NewPseudonym(naming)
-	k := keys{session: []byte(c.SessionSecret), state: sealing, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
+	k := keys{session: []byte(c.SessionSecret), state: sealing, upstream: upstream, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
 	if c.SessionSecret == "" {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"go.uber.org/zap"
 
+	"airlock/orchestrator/state"
 	"airlock/servers"
 	"airlock/servers/database"
 	"airlock/servers/keeper"
+	"airlock/servers/oauth"
 )
 
 func (c *Config) openServers(s *system, k keys, log *zap.Logger) error {
@@ -32,9 +35,15 @@ func (c *Config) openServers(s *system, k keys, log *zap.Logger) error {
 	if err != nil {
 		return err
 	}
+	tokens, closeTokens, err := c.openTokens(k)
+	if err != nil {
+		return err
+	}
+	s.closers = append([]func() error{closeTokens}, s.closers...)
 	s.manager, err = servers.New(servers.Options{
 		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
 		CacheDir: filepath.Join(c.DataDir, "cache"), DataDir: filepath.Join(c.DataDir, "servers"), Pseudonym: k.pseudonym, Keeper: keeping,
+		Authorizer: tokens,
 	})
 	if err != nil {
 		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}
@@ -53,4 +62,17 @@ func keeperLine() ([]string, error) {
 		return nil, fmt.Errorf("find this program to keep servers with: %w", err)
 	}
 	return []string{self, keeperCommand}, nil
+}
+
+// openTokens opens what people signed in to. The second result closes it.
+func (c *Config) openTokens(k keys) (*oauth.Client, func() error, error) {
+	store, err := state.Open(filepath.Join(c.DataDir, "tokens"))
+	if err != nil {
+		return nil, nil, err
+	}
+	tokens, err := oauth.New(oauth.Options{Store: store, Key: k.upstream})
+	if err != nil {
+		return nil, nil, errors.Join(err, store.Close())
+	}
+	return tokens, store.Close, nil
 }

@@ -89,7 +89,7 @@ func (c *Client) keep(ctx context.Context, l Login, d *discovered, client regist
 	return c.store.save(ctx, l.Server, record{
 		URL: l.URL, Resource: d.resource, Issuer: d.Issuer, TokenURL: d.TokenEndpoint, Scopes: scopes,
 		ClientID: client.id, ClientSecret: client.secret, InHeader: client.inHeader,
-		AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: token.Expiry,
+		AccessToken: token.AccessToken, RefreshToken: token.RefreshToken, Expiry: c.expiry(token),
 	})
 }
 

@@ -130,7 +130,9 @@ func TestSignInIsRefused(t *testing.T) {
 		"no code":                   {func(w *world) { w.answer = func(v url.Values) { v.Del("code") } }, "holds no code"},
 		"forged code":               {func(w *world) { w.answer = func(v url.Values) { v.Set("code", "x") } }, "did not give a token for the code: invalid_grant"},
 		"token endpoint down": {func(w *world) {
-			w.token = func(out http.ResponseWriter, _ *http.Request) { http.Error(out, "canary", http.StatusServiceUnavailable) }
+			w.token = func(out http.ResponseWriter, _ *http.Request) {
+				http.Error(out, "canary", http.StatusServiceUnavailable)
+			}
 		}, "HTTP status 503"},
 		"token endpoint speaks HTML": {func(w *world) {
 			w.token = func(out http.ResponseWriter, _ *http.Request) { _, _ = out.Write([]byte("<p>canary")) }

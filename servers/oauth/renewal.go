@@ -126,6 +126,14 @@ func (c *Client) refresh(ctx context.Context, r *record) (*oauth2.Token, error) 
 }
 
 func (c *Client) keepRenewed(ctx context.Context, server string, r record, token *oauth2.Token) error {
-	r.AccessToken, r.RefreshToken, r.Expiry = token.AccessToken, token.RefreshToken, token.Expiry
+	r.AccessToken, r.RefreshToken, r.Expiry = token.AccessToken, token.RefreshToken, c.expiry(token)
 	return c.store.save(ctx, server, r)
+}
+
+// expiry is by our clock, where package oauth2 takes the system's.
+func (c *Client) expiry(token *oauth2.Token) time.Time {
+	if token.ExpiresIn > 0 {
+		return c.now().Add(time.Duration(token.ExpiresIn) * time.Second)
+	}
+	return token.Expiry
 }
