@@ -4,32 +4,35 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"airlock/servers/internal/document"
+	"airlock/servers/internal/secrets"
 )
 
 // readOAuth reads what signing in takes where the server's metadata does not
 // say it all.
-func (p *entryParser) readOAuth(n *node) {
+func (p *entryParser) readOAuth(n *document.Node) {
 	c := &p.l.oauth
-	p.object(n, fields{
+	p.Object(n, document.Fields{
 		"clientId":     p.note("clientId", p.expanded(&c.id)),
 		"clientSecret": p.note("clientSecret", p.expanded(&c.secret)),
-		"scopes":       p.texts(&c.scopes),
-		"port":         p.number(&c.port, 1, 65535),
+		"scopes":       p.Texts(&c.scopes),
+		"port":         p.Number(&c.port, 1, 65535),
 	})
 	if p.nodes["clientSecret"] != nil && p.nodes["clientId"] == nil {
-		p.wrong(n, `"clientSecret" needs "clientId"`)
+		p.Wrong(n, `"clientSecret" needs "clientId"`)
 	}
 }
 
 // checkOAuth refuses two ways to say who calls.
 func (p *entryParser) checkOAuth() {
 	if secret := p.nodes["clientSecret"]; secret != nil {
-		if s, ok := secret.value.(string); ok && looksSecret("secret", s) {
-			p.warnSecret(secret, inputID(p.e.Name, "client_secret"))
+		if s, ok := secret.Value.(string); ok && secrets.Looks("secret", s) {
+			p.warnSecret(secret, secrets.InputID(p.e.Name, "client_secret"))
 		}
 	}
 	if n := p.nodes["oauth"]; n != nil && p.authorized() {
-		p.wrong(n, `cannot stand beside a header "Authorization"; remove one of them`)
+		p.Wrong(n, `cannot stand beside a header "Authorization"; remove one of them`)
 	}
 }
 
