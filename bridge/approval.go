@@ -16,8 +16,7 @@ func (c *call) approve() *Error {
 	}
 	approver := c.bridge.options.Approver
 	if approver == nil {
-		return c.refuse(Error{http.StatusConflict, "approval_unavailable", "the tool " + brief(c.name) + " needs the user's approval, and nobody can be asked",
-			`run the task where approvals can be answered, or have the operator set the tool's "approval" in catalog.json`})
+		return c.nobodyToAsk()
 	}
 	resume := c.access.pause()
 	defer resume()
@@ -27,10 +26,17 @@ func (c *call) approve() *Error {
 		return nil
 	case c.ctx().Err() != nil:
 		return errCancelled()
+	case errors.Is(err, ErrNobodyToAsk):
+		return c.nobodyToAsk()
 	case errors.Is(err, ErrDenied):
 		return c.refuse(Error{http.StatusConflict, "approval_denied", "the user denied the call of " + brief(c.name), "do not try the same again; ask the user what to do instead"})
 	}
 	return c.refuse(Error{http.StatusConflict, "approval_missing", "the user did not approve the call of " + brief(c.name), "ask the user whether it is wanted, then try again"})
+}
+
+func (c *call) nobodyToAsk() *Error {
+	return c.refuse(Error{http.StatusConflict, "approval_unavailable", "the tool " + brief(c.name) + " needs the user's approval, and nobody can be asked",
+		`call it from a task, whose events ask the user, or have the operator set the tool's "approval" in catalog.json`})
 }
 
 func (c *call) approvalRequest() ApprovalRequest {

@@ -37,6 +37,9 @@ type Approver interface {
 // ErrDenied is what an Approver returns when the user refused.
 var ErrDenied = errors.New("the user denied the call")
 
+// ErrNobodyToAsk is what an Approver returns when there is no user who could answer.
+var ErrNobodyToAsk = errors.New("nobody can be asked")
+
 // ApprovalRequest is one call that needs consent. Of two calls the later one may
 // pass by the consent to the former only if it releases no further type or origin.
 type ApprovalRequest struct {

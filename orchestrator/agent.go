@@ -154,6 +154,7 @@ func (a *agent) turn(ctx context.Context) (*turn, error) {
 	}
 	for event, err := range a.opts.Provider.Stream(ctx, request) {
 		if err != nil {
+			a.endText(t, PartDiscarded)
 			return nil, err
 		}
 		switch e := event.(type) {
@@ -171,9 +172,18 @@ func (a *agent) turn(ctx context.Context) (*turn, error) {
 		}
 	}
 	if t.stop == "" {
+		a.endText(t, PartDiscarded)
 		return nil, llm.ErrTruncated
 	}
+	a.endText(t, PartLast)
 	return t, nil
+}
+
+// endText tells those who follow the turn's text that it ends here.
+func (a *agent) endText(t *turn, how Part) {
+	if t.text.Len() > 0 {
+		a.task.emit(EventModelDelta, EventData{Part: how})
+	}
 }
 
 // take adds a turn to the conversation and decides what follows from it.

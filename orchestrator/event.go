@@ -20,6 +20,8 @@ const (
 	EventExecutionFinished EventType = "execution.finished"
 	EventToolCalled        EventType = "tool.called"
 	EventToolFinished      EventType = "tool.finished"
+	EventApprovalRequired  EventType = "approval.required"
+	EventApprovalAnswered  EventType = "approval.answered"
 	EventArtifactCreated   EventType = "artifact.created"
 	EventTaskCompleted     EventType = "task.completed"
 	EventTaskFailed        EventType = "task.failed"
@@ -44,13 +46,26 @@ type EventData struct {
 	Code       pii.Tokenized   `json:"code,omitzero"`
 	Stream     string          `json:"stream,omitempty"`
 	Text       pii.Tokenized   `json:"text,omitzero"`
+	Part       Part            `json:"part,omitempty"`
 	Tool       string          `json:"tool,omitempty"`
 	Outcome    string          `json:"outcome,omitempty"`
 	DurationMs int64           `json:"durationMs,omitempty"`
 	Bytes      int64           `json:"bytes,omitempty"`
 	Name       pii.Tokenized   `json:"name,omitzero"`
 	Problem    *Problem        `json:"problem,omitempty"`
+	Approval   *Approval       `json:"approval,omitempty"`
 }
+
+// Part says where in a turn's text an EventModelDelta stands.
+type Part string
+
+// The parts of a text. The zero value is one that others follow.
+const (
+	// PartLast ends the text of a turn. It is there for every turn that said anything.
+	PartLast Part = "last"
+	// PartDiscarded takes back what the turn has said: it broke off and is asked again.
+	PartDiscarded Part = "discarded"
+)
 
 // maxEvents bounds what one task keeps; past it only the events that change the
 // task's state are added, so that a flood of output cannot hide its end.
@@ -87,7 +102,17 @@ func (l *eventLog) after(seq int) ([]Event, <-chan struct{}) {
 
 func (t EventType) changesTask() bool {
 	switch t {
-	case EventTaskStarted, EventTaskCompleted, EventTaskFailed, EventTaskCancelled:
+	case EventTaskStarted, EventApprovalRequired, EventApprovalAnswered:
+		return true
+	default:
+		return t.Final()
+	}
+}
+
+// Final reports whether the event is its task's last.
+func (t EventType) Final() bool {
+	switch t {
+	case EventTaskCompleted, EventTaskFailed, EventTaskCancelled:
 		return true
 	default:
 		return false

@@ -64,10 +64,17 @@ func (noServers) Entry(string) (servers.Entry, bool) { return servers.Entry{}, f
 // newTestService makes a service whose scripts are played by run.
 func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
 	t.Helper()
+	return newTestServiceWith(t, noServers{}, time.Minute, provider, run, change...)
+}
+
+// newTestServiceWith takes the servers as well, and how long approvals are waited for.
+func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Duration, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
+	t.Helper()
+	approvals := NewApprovals(wait)
 	pseudonym := ident.NewPseudonym([]byte("a key for tests, 32 bytes long.."))
 	guard, err := bridge.New(bridge.Options{
 		Secret: []byte("a secret for tests, 32 bytes or more"), TokenTTL: time.Hour, Limits: bridge.DefaultLimits(),
-		Upstreams: noServers{}, Audit: io.Discard, Pseudonym: pseudonym,
+		Upstreams: upstreams, Approver: approvals, Audit: io.Discard, Pseudonym: pseudonym,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +101,7 @@ func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change 
 		f(&limits)
 	}
 	s, err := New(Options{
-		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Skills: store, Workspaces: spaces,
+		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
 		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	})

@@ -34,8 +34,10 @@ import (
 type Options struct {
 	Provider llm.Provider
 	// Backends are tried in order; the first that runs a script's language does.
-	Backends   []sandbox.Backend
-	Bridge     *bridge.Bridge
+	Backends []sandbox.Backend
+	Bridge   *bridge.Bridge
+	// Approvals is the Approver of Bridge.
+	Approvals  *Approvals
 	Skills     *skills.Store
 	Workspaces *workspace.Store
 	// Vaults configure the vault of each session.
@@ -147,8 +149,8 @@ func (o Options) validate() error {
 		return errors.New("orchestrator: no sandbox backend")
 	case o.StubsDir == "":
 		return errors.New("orchestrator: StubsDir is missing")
-	case o.Bridge == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
-		return errors.New("orchestrator: Bridge, Skills, Workspaces and State are required")
+	case o.Bridge == nil || o.Approvals == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
+		return errors.New("orchestrator: Bridge, Approvals, Skills, Workspaces and State are required")
 	}
 	return o.Limits.validate()
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"airlock/ident"
+	"airlock/runtime/sandbox"
 )
 
 // errCancelled is the cause of a task that its user ended.
@@ -29,7 +30,7 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		return "", err
 	}
 	taskCtx, cancel := context.WithCancelCause(s.ctx)
-	t := &taskState{request: r, session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel}
+	t := &taskState{request: r, session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel, clock: sandbox.NewClock(r.Timeout)}
 	t.task = Task{
 		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued,
 		Created: time.Now().UTC(), Vault: session.vault,
@@ -73,8 +74,10 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer unlock()
 	t.change(func(task *Task) { task.Status = StatusRunning })
 	t.emit(EventTaskStarted, EventData{})
-	ctx, cancel := context.WithTimeoutCause(ctx, t.request.Timeout, errTime)
-	defer cancel()
+	s.opts.Approvals.open(t)
+	defer s.opts.Approvals.close(t)
+	ctx, release := t.clock.Start(ctx)
+	defer release()
 	t.session.prepare(ctx, s.opts.Backends[0])
 	answer, err := s.runAgent(ctx, t)
 	switch cause := context.Cause(ctx); {
@@ -83,7 +86,7 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	case errors.Is(cause, errCancelled) || s.ctx.Err() != nil:
 		t.finish(StatusCancelled, answer, nil)
 	default:
-		if errors.Is(cause, errTime) {
+		if errors.Is(cause, sandbox.ErrDeadline) {
 			err = errTime
 		}
 		problem := problemOf(err)

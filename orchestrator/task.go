@@ -12,11 +12,13 @@ type Status string
 
 // The states of a task. The last three are final.
 const (
-	StatusQueued    Status = "queued"
-	StatusRunning   Status = "running"
-	StatusCompleted Status = "completed"
-	StatusFailed    Status = "failed"
-	StatusCancelled Status = "cancelled"
+	StatusQueued  Status = "queued"
+	StatusRunning Status = "running"
+	// StatusAwaitingApproval is running with a call that waits for its user.
+	StatusAwaitingApproval Status = "awaiting_approval"
+	StatusCompleted        Status = "completed"
+	StatusFailed           Status = "failed"
+	StatusCancelled        Status = "cancelled"
 )
 
 // Final reports whether a task in this state will not change any more.
@@ -53,6 +55,8 @@ type Task struct {
 	// Logs are the lines that the scripts printed, the newest last, bounded.
 	Logs      []pii.Tokenized
 	Artifacts []Artifact
+	// Approvals are the calls that wait for the user, the oldest first.
+	Approvals []Approval
 	Usage     Usage
 	// Problem says why the task failed; nil otherwise.
 	Problem *Problem

@@ -7,6 +7,7 @@ import (
 
 	"airlock/ident"
 	"airlock/pii"
+	"airlock/runtime/sandbox"
 )
 
 // maxLogLines bounds the lines of output that a task's snapshot carries.
@@ -19,6 +20,9 @@ type taskState struct {
 	events  *eventLog
 	done    chan struct{} // closed once the status is final
 	cancel  context.CancelCauseFunc
+	clock   *sandbox.Clock // of the task; stands still while its user is asked
+
+	approvals approvals
 
 	mu   sync.Mutex // guards task
 	task Task
@@ -31,6 +35,7 @@ func (t *taskState) snapshot() Task {
 	copied := t.task
 	copied.Logs = append([]pii.Tokenized(nil), t.task.Logs...)
 	copied.Artifacts = append([]Artifact(nil), t.task.Artifacts...)
+	copied.Approvals = t.approvals.list()
 	return copied
 }
 

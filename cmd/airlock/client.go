@@ -89,11 +89,7 @@ func (c *client) do(ctx context.Context, path string, body, into any) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
-		var failed struct{ Error apiError }
-		if err := json.NewDecoder(response.Body).Decode(&failed); err != nil {
-			return fmt.Errorf("%s %s: status %d", method, path, response.StatusCode)
-		}
-		return &failed.Error
+		return failureOf(response)
 	}
 	return json.NewDecoder(response.Body).Decode(into)
 }

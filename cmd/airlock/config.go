@@ -46,6 +46,8 @@ type Config struct {
 	PIICustomPatterns string   `name:"pii-custom-patterns" env:"PII_CUSTOM_PATTERNS" help:"JSON object of name to regular expression, or @file."`
 	PIIPacks          []string `name:"pii-packs" env:"PII_PACKS" help:"Further countries to detect identifiers of."`
 
+	ApprovalTimeoutMs int `default:"300000" env:"APPROVAL_TIMEOUT_MS" help:"How long a call that needs the user's approval waits for it, in milliseconds."`
+
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
@@ -63,6 +65,7 @@ func (c *Config) Validate() error {
 		{"SANDBOX_TIMEOUT_MS", c.SandboxTimeoutMs, 1, 3_600_000},
 		{"SANDBOX_MEMORY_MB", c.SandboxMemoryMB, 8, 65_536},
 		{"SANDBOX_CPU_QUOTA", c.SandboxCPUQuota, 1000, 6_400_000},
+		{"APPROVAL_TIMEOUT_MS", c.ApprovalTimeoutMs, 1000, 86_400_000},
 		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
 	} {
 		if n.value < n.low || n.value > n.high {

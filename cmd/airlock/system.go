@@ -80,21 +80,22 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 	if err := c.openServers(s, keys, log); err != nil {
 		return nil, err
 	}
-	guard, err := c.openBridge(s, keys, log)
+	approvals := orchestrator.NewApprovals(time.Duration(c.ApprovalTimeoutMs) * time.Millisecond)
+	guard, err := c.openBridge(s, approvals, keys, log)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.openService(s, guard, keys, log); err != nil {
+	if err := c.openService(s, guard, approvals, keys, log); err != nil {
 		return nil, err
 	}
 	s.api, err = api.New(api.Options{
 		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
-		Rights: api.Rights{Run: true, Reveal: true}, Log: log,
+		Rights: api.Rights{Run: true, Reveal: true, Approve: true}, Log: log,
 	})
 	return s, err
 }
 
-func (c *Config) openBridge(s *system, k keys, log *zap.Logger) (*bridge.Bridge, error) {
+func (c *Config) openBridge(s *system, approver bridge.Approver, k keys, log *zap.Logger) (*bridge.Bridge, error) {
 	audit, err := os.OpenFile(filepath.Join(c.DataDir, "audit.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the audit log: %w", err)
@@ -102,11 +103,11 @@ func (c *Config) openBridge(s *system, k keys, log *zap.Logger) (*bridge.Bridge,
 	s.closers = append(s.closers, audit.Close)
 	return bridge.New(bridge.Options{
 		Secret: k.session, TokenTTL: time.Duration(c.TokenExpiration) * time.Second, Limits: bridge.DefaultLimits(),
-		Upstreams: s.manager, Audit: audit, Pseudonym: k.pseudonym, Log: log,
+		Upstreams: s.manager, Approver: approver, Audit: audit, Pseudonym: k.pseudonym, Log: log,
 	})
 }
 
-func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.Logger) error {
+func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchestrator.Approvals, k keys, log *zap.Logger) error {
 	provider, err := c.openProvider()
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, k keys, log *zap.L
 	limits := orchestrator.DefaultLimits()
 	limits.Execution = c.executionLimits()
 	s.service, err = orchestrator.New(orchestrator.Options{
-		Provider: provider, Backends: backends, Bridge: guard, Skills: kept.skills, Workspaces: kept.workspaces,
+		Provider: provider, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
 		Pseudonym: k.pseudonym, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Log: log,
 	})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 )
 
 type taskCommand struct {
 	Task string `arg:"" help:"What to do, in your own words."`
 	User string `default:"local" help:"User to work for."`
+	Yes  bool   `help:"Approve every call of a tool that asks for approval."`
 	JSON bool   `help:"Print the whole answer as JSON."`
 }
 
@@ -30,10 +32,7 @@ func (t taskCommand) Run(ctx context.Context, c *Config, std streams) error {
 		return err
 	}
 	defer cl.close()
-	done := progress(std, "working")
-	var whole json.RawMessage
-	err = cl.do(ctx, "/task", map[string]any{"userId": t.User, "task": t.Task}, &whole)
-	done()
+	whole, err := t.work(ctx, cl, std)
 	if err != nil {
 		return err
 	}
@@ -60,4 +59,30 @@ func (t taskCommand) Run(ctx context.Context, c *Config, std streams) error {
 		return out.Error
 	}
 	return nil
+}
+
+// work follows the task to its end, answers what it asks, and returns it.
+func (t taskCommand) work(ctx context.Context, cl *client, std streams) (whole json.RawMessage, err error) {
+	asker := newAsker(std, t.Yes)
+	done := progress(std, "working")
+	defer func() { done() }()
+	var id string
+	err = cl.follow(ctx, map[string]any{"userId": t.User, "task": t.Task}, func(e taskEvent) error {
+		id = e.TaskID
+		if e.Type != "approval.required" {
+			return nil
+		}
+		done()
+		defer func() { done = progress(std, "working") }()
+		answer, err := asker.ask(ctx, e.Data.Approval)
+		if err != nil {
+			return err
+		}
+		answer["userId"] = t.User
+		return cl.do(ctx, "/tasks/"+id+"/approvals/"+e.Data.Approval.ID, answer, new(json.RawMessage))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return whole, cl.do(ctx, "/tasks/"+id+"?userId="+url.QueryEscape(t.User), nil, &whole)
 }

@@ -43,6 +43,8 @@ type Rights struct {
 	Run bool
 	// Reveal allows real values in answers that are tokenized otherwise.
 	Reveal bool
+	// Approve allows answers to calls that wait for their user's consent.
+	Approve bool
 }
 
 // bodyLimit bounds every request's body, in bytes.
@@ -95,6 +97,8 @@ func (s *Server) routes() {
 	s.app.Get("/tasks", s.needRun, s.listTasks)
 	s.app.Get("/tasks/:id", s.needRun, s.getTask)
 	s.app.Post("/tasks/:id/cancel", s.needRun, s.cancelTask)
+	s.app.Get("/tasks/:id/events", s.needRun, s.getEvents)
+	s.app.Post("/tasks/:id/approvals/:approvalId", s.needRun, s.postApproval)
 	s.app.Delete("/sessions/:id", s.needRun, s.eraseSession)
 	s.app.Post("/execute", s.needRun, s.postExecute)
 	s.app.Get("/tools", s.needRun, s.listTools)

@@ -30,6 +30,9 @@ type fakeService struct {
 	execution orchestrator.Execution
 	file      orchestrator.ArtifactFile
 	err       error
+	events    []orchestrator.Event
+	more      chan struct{} // of Events; nil for one that is never closed
+	decided   orchestrator.Decision
 	submitted orchestrator.TaskRequest
 	executed  orchestrator.ExecuteRequest
 	json      pii.Tokenized
@@ -45,6 +48,13 @@ func (f *fakeService) Wait(context.Context, ident.User, ident.Task) (orchestrato
 func (f *fakeService) Task(ident.User, ident.Task) (orchestrator.Task, error) { return f.task, f.err }
 func (f *fakeService) Tasks(ident.User) []orchestrator.Task                   { return []orchestrator.Task{f.task} }
 func (f *fakeService) Cancel(ident.User, ident.Task) error                    { return f.err }
+func (f *fakeService) Decide(_ ident.User, _ ident.Task, _ ident.Approval, d orchestrator.Decision) error {
+	f.decided = d
+	return f.err
+}
+func (f *fakeService) Events(_ ident.User, _ ident.Task, after int) ([]orchestrator.Event, <-chan struct{}, error) {
+	return f.events[min(after, len(f.events)):], f.more, f.err
+}
 func (f *fakeService) Execute(_ context.Context, r orchestrator.ExecuteRequest) (orchestrator.Execution, error) {
 	f.executed = r
 	return f.execution, f.err
@@ -135,7 +145,7 @@ func start(t *testing.T, f *fakeService, rights Rights) func(method, path, body 
 	}
 }
 
-var all = Rights{Run: true, Reveal: true}
+var all = Rights{Run: true, Reveal: true, Approve: true}
 
 func code(t *testing.T, body string) string {
 	t.Helper()
@@ -167,7 +177,7 @@ func TestEveryRouteRefusesWhatABrowserPageCouldSend(t *testing.T) {
 			continue
 		}
 		seen[key] = true
-		path := strings.NewReplacer(":id", "task_1", ":name", "x", ":userId", "u1", "+", "a.txt").Replace(route.Path)
+		path := strings.NewReplacer(":id", "task_1", ":approvalId", "apr_1", ":name", "x", ":userId", "u1", "+", "a.txt").Replace(route.Path)
 		for _, tc := range []struct {
 			what    string
 			headers []string
@@ -241,6 +251,11 @@ func TestBadInput(t *testing.T) {
 		"an unknown route":          {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
 		"a wrong method":            {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
 		"an unknown skill":          {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
+		"no decision":               {"POST", "/tasks/t/approvals/a", `{"userId":"u1"}`, nil, 400, "invalid_request", `decision must be "approve" or "deny"`},
+		"a refusal for ever":        {"POST", "/tasks/t/approvals/a", `{"decision":"deny","scope":"task"}`, nil, 400, "invalid_request", "goes with the decision"},
+		"an unknown scope":          {"POST", "/tasks/t/approvals/a", `{"decision":"approve","scope":"all"}`, nil, 400, "invalid_request", "scope must be"},
+		"an answered approval":      {"POST", "/tasks/t/approvals/a", `{"decision":"approve"}`, fmt.Errorf("approval %w", orchestrator.ErrNotFound), 404, "not_found", "approval not found"},
+		"events of another's task":  {"GET", "/tasks/t/events?userId=u2", "", orchestrator.ErrNotFound, 404, "not_found", "not found"},
 		"a session at work":         {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
 		"a missing artifact":        {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
 		"an artifact outside":       {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},

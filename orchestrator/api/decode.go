@@ -145,10 +145,13 @@ func parseUser(text string) (ident.User, error) {
 	return user, nil
 }
 
+// localUser is who calls, on a server of one user.
+const localUser = "local"
+
 // queryUser reads the userId of calls without a body; on a server of one user it
 // may be left out.
 func queryUser(c *fiber.Ctx) (ident.User, error) {
-	return parseUser(c.Query("userId", "local"))
+	return parseUser(c.Query("userId", localUser))
 }
 
 // strictQuery refuses parameters that the call does not know.

@@ -19,6 +19,8 @@ type Service interface {
 	Task(ident.User, ident.Task) (orchestrator.Task, error)
 	Tasks(ident.User) []orchestrator.Task
 	Cancel(ident.User, ident.Task) error
+	Events(user ident.User, id ident.Task, after int) ([]orchestrator.Event, <-chan struct{}, error)
+	Decide(ident.User, ident.Task, ident.Approval, orchestrator.Decision) error
 	Execute(context.Context, orchestrator.ExecuteRequest) (orchestrator.Execution, error)
 	Tools(context.Context, ident.User, bridge.Query) (pii.Tokenized, *pii.Vault, error)
 	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)

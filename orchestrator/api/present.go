@@ -25,6 +25,7 @@ type taskView struct {
 	Logs      []string            `json:"logs"`
 	Error     *problem            `json:"error,omitempty"`
 	Artifacts []artifactView      `json:"artifacts"`
+	Approvals []approvalView      `json:"approvals"`
 	Usage     usageView           `json:"usage"`
 }
 
@@ -42,27 +43,41 @@ type artifactView struct {
 	MIME string `json:"mimeType"`
 }
 
-func presentTask(t orchestrator.Task) (taskView, error) {
+// presentTask shows a task with the real values, or with tokens.
+func presentTask(t orchestrator.Task, real bool) (taskView, error) {
+	show, answer := textAs(real), shower(shown)
+	if real {
+		answer = realAnswer
+	}
 	view := taskView{
-		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{},
+		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{}, Approvals: []approvalView{},
 		Usage: usageView(t.Usage),
 	}
 	var err error
-	if view.Message, err = opened(t.Message, t.Vault.DetokenizeAnswer); err != nil {
+	if view.Message, err = answer(t.Vault, t.Message); err != nil {
 		return taskView{}, err
 	}
-	if view.Output, err = realJSON(t.Vault, t.Output); err != nil {
+	output, err := show(t.Vault, t.Output)
+	if err != nil {
 		return taskView{}, err
 	}
-	if view.Artifacts, err = presentArtifacts(t.Vault, t.Artifacts, realText); err != nil {
+	view.Output = jsonOrNull(output)
+	if view.Artifacts, err = presentArtifacts(t.Vault, t.Artifacts, show); err != nil {
 		return taskView{}, err
 	}
 	for _, line := range t.Logs {
-		text, err := realText(t.Vault, line)
+		text, err := show(t.Vault, line)
 		if err != nil {
 			return taskView{}, err
 		}
 		view.Logs = append(view.Logs, text)
+	}
+	for _, a := range t.Approvals {
+		one, err := presentApproval(t.Vault, a, show)
+		if err != nil {
+			return taskView{}, err
+		}
+		view.Approvals = append(view.Approvals, *one)
 	}
 	if t.Problem != nil {
 		view.Error = &problem{Code: t.Problem.Code, Message: t.Problem.Message, Hint: t.Problem.Hint}
@@ -95,10 +110,7 @@ type scriptErrorView struct {
 
 // presentExecution shows an execution with tokens, or with the real values.
 func presentExecution(x orchestrator.Execution, real bool) (executionView, error) {
-	show := shower(shown)
-	if real {
-		show = realText
-	}
+	show := textAs(real)
 	view := executionView{
 		SessionID: x.Session, Status: x.Reason, Dropped: x.Dropped,
 		Saved: x.Saved, Refused: x.Refused, DurationMs: x.Duration.Milliseconds(),
@@ -157,6 +169,19 @@ func realText(v *pii.Vault, t pii.Tokenized) (string, error) {
 	return opened(t, v.DetokenizeForUser)
 }
 
+// realAnswer is realText for what a model wrote, in which links keep their tokens.
+func realAnswer(v *pii.Vault, t pii.Tokenized) (string, error) {
+	return opened(t, v.DetokenizeAnswer)
+}
+
+// textAs shows texts with the real values, or with tokens.
+func textAs(real bool) shower {
+	if real {
+		return realText
+	}
+	return shown
+}
+
 // opened shows tokens where their values were erased.
 func opened(t pii.Tokenized, detokenize func(pii.Tokenized) (pii.Raw, error)) (string, error) {
 	raw, err := detokenize(t)
@@ -167,11 +192,6 @@ func opened(t pii.Tokenized, detokenize func(pii.Tokenized) (pii.Raw, error)) (s
 		return "", fmt.Errorf("detokenize for the user: %w", err)
 	}
 	return reveal.Text(raw), nil
-}
-
-func realJSON(v *pii.Vault, t pii.Tokenized) (json.RawMessage, error) {
-	text, err := realText(v, t)
-	return jsonOrNull(text), err
 }
 
 func jsonOrNull(text string) json.RawMessage {

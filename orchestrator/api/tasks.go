@@ -42,6 +42,9 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 		return err
 	}
 	c.Location("/tasks/" + string(id) + "?userId=" + string(user))
+	if c.Get(fiber.HeaderAccept) == eventStream {
+		return s.streamEvents(c, user, id, 0)
+	}
 	if c.Get("Prefer") == "respond-async" {
 		return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"taskId": id, "status": orchestrator.StatusQueued})
 	}
@@ -53,7 +56,7 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 }
 
 func (s *Server) answerTask(c *fiber.Ctx, t orchestrator.Task) error {
-	view, err := presentTask(t)
+	view, err := presentTask(t, s.opts.Rights.Reveal)
 	if err != nil {
 		return err
 	}

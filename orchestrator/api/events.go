@@ -1,0 +1,144 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.uber.org/zap"
+
+	"airlock/ident"
+	"airlock/orchestrator"
+)
+
+// eventStream is the media type of Server-Sent Events.
+const eventStream = "text/event-stream"
+
+const (
+	// heartbeat keeps proxies from closing a quiet stream.
+	heartbeat = 15 * time.Second
+	// goneCheck is how often it is looked whether the client is still there.
+	goneCheck = 500 * time.Millisecond
+)
+
+// getEvents streams the events of a task: all of them, or those after the one that
+// the header Last-Event-ID names.
+func (s *Server) getEvents(c *fiber.Ctx) error {
+	user, err := queryUser(c)
+	if err != nil {
+		return err
+	}
+	after := 0
+	if last := c.Get("Last-Event-ID"); last != "" {
+		if after, err = strconv.Atoi(last); err != nil || after < 0 {
+			return problem{fiber.StatusBadRequest, "invalid_request", "the header Last-Event-ID is no event's number", "send the id of the last event that arrived, or leave the header out"}
+		}
+	}
+	return s.streamEvents(c, user, ident.Task(c.Params("id")), after)
+}
+
+// streamEvents answers with the events of a task after one of them, until its last.
+func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int) error {
+	task, err := s.opts.Service.Task(user, id)
+	if err != nil {
+		return err
+	}
+	f := &follower{
+		server: s, user: user, id: id, after: after, conn: c.Context().Conn(),
+		presenter: presenter{vault: task.Vault, real: s.opts.Rights.Reveal},
+	}
+	c.Set(fiber.HeaderContentType, eventStream)
+	c.Set("X-Accel-Buffering", "no")
+	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if err := f.follow(s.ctx, w); err != nil {
+			s.opts.Log.Debug("a stream of events ended early", zap.String("task", string(id)), zap.Error(err))
+		}
+	})
+	return nil
+}
+
+// follower writes the events of one task to one client.
+type follower struct {
+	server    *Server
+	user      ident.User
+	id        ident.Task
+	after     int // events up to here are not sent
+	seen      int // events up to here were presented
+	conn      net.Conn
+	presenter presenter
+}
+
+// follow ends with the task's last event, with ctx, or when the client is gone.
+func (f *follower) follow(ctx context.Context, w *bufio.Writer) error {
+	beat, look := time.NewTicker(heartbeat), time.NewTicker(goneCheck)
+	defer beat.Stop()
+	defer look.Stop()
+	for {
+		events, more, err := f.server.opts.Service.Events(f.user, f.id, f.seen)
+		if err != nil {
+			return err
+		}
+		final, err := f.send(w, events)
+		if err != nil || final {
+			return err
+		}
+		if err := f.wait(ctx, w, more, beat.C, look.C); err != nil {
+			return err
+		}
+	}
+}
+
+// wait returns when there is more, or no use in waiting.
+func (f *follower) wait(ctx context.Context, w *bufio.Writer, more <-chan struct{}, beat, look <-chan time.Time) error {
+	for {
+		select {
+		case <-more:
+			return nil
+		case <-beat:
+			if _, err := io.WriteString(w, ":\n\n"); err != nil {
+				return fmt.Errorf("send a heartbeat: %w", err)
+			}
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("send a heartbeat: %w", err)
+			}
+		case <-look:
+			if gone(f.conn) {
+				return net.ErrClosed
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// send writes events; final says that the last of them ends the task.
+func (f *follower) send(w *bufio.Writer, events []orchestrator.Event) (final bool, err error) {
+	for _, e := range events {
+		f.seen = e.Seq
+		view, err := f.presenter.present(e)
+		if err != nil {
+			return false, err
+		}
+		final = e.Type.Final()
+		if e.Seq <= f.after {
+			continue
+		}
+		data, err := json.Marshal(view)
+		if err != nil {
+			return false, fmt.Errorf("put an event into JSON: %w", err)
+		}
+		if _, err := fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Type, data); err != nil {
+			return false, fmt.Errorf("send an event: %w", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return false, fmt.Errorf("send events: %w", err)
+	}
+	return final, nil
+}
