@@ -24,7 +24,7 @@ func gone(c net.Conn) bool {
 	err = raw.Control(func(fd uintptr) {
 		var b [1]byte
 		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		closed = n == 0 && err == nil || err != nil && err != unix.EAGAIN && err != unix.EINTR //nolint:errorlint // a bare errno
+		closed = n == 0 && err == nil || err != nil && err != unix.EAGAIN && err != unix.EINTR
 	})
 	return closed || err != nil
 }
