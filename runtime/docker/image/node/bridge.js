@@ -43,6 +43,11 @@ class Bridge {
     }));
   }
 
+  // close lets go of the connections that no call has.
+  close() {
+    for (const socket of this.#idle) socket.destroy();
+  }
+
   #next() {
     while (this.#queue.length > 0 && (this.#idle.length > 0 || this.#open < maxConnections)) {
       const request = this.#queue.shift();

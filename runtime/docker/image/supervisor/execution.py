@@ -21,8 +21,8 @@ class Stream:
 class Execution:
     """The state of the execution that runs. Errors are dicts as in the protocol."""
 
-    def __init__(self, host, job, started, server=None):
-        self.host, self.job, self.started, self.server = host, job, started, server
+    def __init__(self, host, job, started, server, warm):
+        self.host, self.job, self.started, self.server, self._warm = host, job, started, server, warm
         self.language, self.limits = job["language"], job["limits"]
         self.nonce = job["nonce"]
         room = self.limits["outputBytes"]
@@ -32,7 +32,7 @@ class Execution:
         self.gone = False  # the interpreter has ended
         self._reader = control.ResultReader(self.limits["resultBytes"])
         self._kills = memory.kills()
-        self._held = memory.held(started.pid)
+        self._held = memory.held(started.pid, warm())
         self._tail = b""
 
     @property
@@ -102,7 +102,7 @@ class Execution:
     def check_memory(self):
         """Ends the execution when it holds more than it may."""
         limit = self.limits["memoryBytes"]
-        if limit > 0 and memory.held(self.started.pid) - self._held > limit:
+        if limit > 0 and memory.held(self.started.pid, self._warm()) - self._held > limit:
             self.end("memory")
 
     def interpreter_ended(self, status):

@@ -6,14 +6,16 @@ _STATS = ("/sys/fs/cgroup/memory.stat", "/sys/fs/cgroup/memory/memory.stat")  # 
 _EVENTS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 # What cannot be had back by dropping caches: version 2 says anon, version 1 rss.
 _HELD = (b"anon", b"rss", b"shmem")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def held(pid):
-    """Returns the bytes that are held, or where there is no group those of one process."""
+def held(pid, others):
+    """Returns the bytes that are held but for those of others, which may still be
+    starting; or where there is no group those of one process."""
     stats = _read(_STATS)
     if stats is None:
         return _resident(pid)
-    return sum(int(value) for name, value in _pairs(stats) if name in _HELD)
+    return sum(int(value) for name, value in _pairs(stats) if name in _HELD) - sum(map(_own, others))
 
 
 def kills():
@@ -27,11 +29,21 @@ def _pairs(text):
 
 
 def _resident(pid):
+    return _pages(pid)[0] * _PAGE
+
+
+def _own(pid):
+    """What is not of files; a page that a fork shares counts for each who has it."""
+    resident, files = _pages(pid)
+    return (resident - files) * _PAGE
+
+
+def _pages(pid):
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError):
-        return 0
+            return tuple(map(int, file.read().split()[1:3]))
+    except (OSError, ValueError):
+        return 0, 0
 
 
 def _read(paths):

@@ -11,6 +11,8 @@ from .frames import Host
 from .processes import Processes, kill, wait_ended
 
 TICK = 0.02  # how often memory is looked at while a script runs
+PAUSE = 0.05  # without work, after which more is made ready: the host comes first
+NODES = 2  # that wait for a script: one takes longer to start than most scripts to run
 FOLDER = os.environ.get("AIRLOCK_FOLDER", "/workspace")
 
 
@@ -21,9 +23,9 @@ class Supervisor:
         self.host, self.processes = host, Processes()
         self.selector = selectors.DefaultSelector()
         self.selector.register(host.source, selectors.EVENT_READ, ("host", None))
-        self.plain = self.loaded = self.node = None
+        self.plain = self.loaded = None
+        self.nodes = []
         self.python = None  # a copy made ahead, and the server it is of
-        self.loads = True
         self.execution = None
         self.code = []
         self.folders = scratch.writable() if os.getpid() == 1 else []
@@ -33,16 +35,14 @@ class Supervisor:
         scratch.furnish()
         self.plain = interpreters.ForkServer(self.processes, preload=False)
         self._fork_ahead()
-        self.node = interpreters.start_node(self.processes)
-        languages = ["python", "bash"] + (["javascript", "typescript"] if self.node else [])
+        self._start_node()
+        languages = ["python", "bash"] + (["javascript", "typescript"] if self.nodes else [])
         self.host.send_json(frames.HELLO, {"version": frames.VERSION, "languages": languages})
         while self._step():
             pass
 
     def _step(self):
-        timeout = TICK if self.execution else None
-        if not self.execution and self.loads and self.loaded is None:
-            timeout = 0.05  # the host first: a first script must not wait for libraries
+        timeout = TICK if self.execution else PAUSE if self._improvable() else None
         events = self.selector.select(timeout)
         for key, _ in events:
             kind, what = key.data
@@ -57,9 +57,24 @@ class Supervisor:
             self.execution.check_memory()
             if self.execution.over:
                 self._finish()
-        elif not events and self.loads and self.loaded is None:
-            self._load()
+        elif not events:
+            self._improve()
         return True
+
+    def _improvable(self):
+        return self.loaded is None or self.loaded.ready and 0 < len(self.nodes) < NODES
+
+    def _improve(self):
+        """Makes one thing more ready, where there is time for it."""
+        if self.loaded is None:
+            self._load()
+        elif self._improvable():
+            self._start_node()
+
+    def _start_node(self):
+        node = interpreters.start_node(self.processes)
+        if node is not None:
+            self.nodes.append(node)
 
     def _host(self):
         received = self.host.receive()
@@ -95,7 +110,7 @@ class Supervisor:
                 "error": {"name": "Killed", "message": message}, "droppedOut": 0, "droppedErr": 0,
             })  # fmt: skip
             return
-        self.execution = Execution(self.host, job, started, server)
+        self.execution = Execution(self.host, job, started, server, self._warm)
         self.host.send_json(frames.STARTED, {"id": job["id"]})
         self._watch()
         if job["language"] != "bash" and not interpreters.hand_over(started, job):
@@ -106,11 +121,12 @@ class Supervisor:
             return interpreters.start_bash(self.processes, job["code"], job["name"]), None
         if job["language"] == "python":
             return self._python()
-        node, self.node = self.node, None
-        if node is not None and not node.lives():
+        while self.nodes:
+            node = self.nodes.pop(0)
+            if node.lives():
+                return node, None
             interpreters.discard(self.processes, node)
-            node = None
-        return node or interpreters.start_node(self.processes), None
+        return interpreters.start_node(self.processes), None
 
     def _python(self):
         if self.python is not None and not self.python[0].lives():
@@ -189,9 +205,9 @@ class Supervisor:
         clean = self.processes.sweep(warm) and gone
         for pid in warm:  # nobody is left who could stop them again
             kill(pid, signal.SIGCONT)
-        status = self._status() if gone else None
         execution.drain()
-        execution.interpreter_ended(status)
+        if execution.reason is None:
+            execution.interpreter_ended(self._status() if gone else None)
         for fd in (started.out, started.err, started.control, started.pidfd):
             try:
                 self.selector.unregister(fd)
@@ -202,12 +218,14 @@ class Supervisor:
         started.close()
         self.execution = None
         execution.report(not clean)
+        if execution.server is not None:
+            execution.server.status(started.pid)
         self._prepare()
 
     def _warm(self):
         """The processes that outlive executions."""
         ahead = self.python[0] if self.python else None
-        return {one.pid for one in (self.plain, self.loaded, self.node, ahead) if one is not None}
+        return {one.pid for one in (self.plain, self.loaded, ahead, *self.nodes) if one is not None}
 
     def _prepare(self):
         """Makes what the next execution needs, and replaces what this one spoilt."""
@@ -217,12 +235,11 @@ class Supervisor:
                 self._forget(server)
         if self.plain is None:
             self.plain = interpreters.ForkServer(self.processes, preload=False)
-        for waiting in (self.node, self.python and self.python[0]):
-            if waiting is not None:
-                waiting.ask()
+        for waiting in self.nodes + ([self.python[0]] if self.python else []):
+            waiting.ask()
         self._fork_ahead()
-        if self.node is None:
-            self.node = interpreters.start_node(self.processes)
+        if not self.nodes:
+            self._start_node()
 
     def _load(self):
         self.loaded = interpreters.ForkServer(self.processes, preload=True)
