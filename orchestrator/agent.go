@@ -79,16 +79,40 @@ func (a *agent) begin() error {
 	if err != nil {
 		return fmt.Errorf("tokenize the task: %w", err)
 	}
-	a.task.request.Text = pii.Raw{} // kept no longer than needed: erasing could not reach it
+	history, err := a.history()
+	if err != nil {
+		return err
+	}
+	a.task.request.Text, a.task.request.History = pii.Raw{}, nil // kept no longer than needed: erasing could not reach it
 	if a.skills, err = a.matchSkills(text); err != nil {
 		return err
 	}
 	if a.system, err = systemPrompt(a.Service, a.vault, a.skills); err != nil {
 		return err
 	}
-	a.messages = append(append([]llm.Message(nil), a.task.session.history...),
+	a.messages = append(history,
 		llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{Text: text}}})
 	return nil
+}
+
+// history is what was said before: in the session, or as the request tells it.
+func (a *agent) history() ([]llm.Message, error) {
+	messages := append([]llm.Message(nil), a.task.session.history...)
+	if a.task.request.Session != "" {
+		return messages, nil
+	}
+	for _, said := range a.task.request.History {
+		text, err := a.vault.Tokenize(said.Text, pii.OriginUser)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize what was said before: %w", err)
+		}
+		role := llm.User
+		if said.ByAgent {
+			role = llm.Assistant
+		}
+		messages = append(messages, llm.Message{Role: role, Parts: []llm.Part{llm.Text{Text: text}}})
+	}
+	return messages, nil
 }
 
 // ask lets the model answer one turn, again where that may help: nothing of a

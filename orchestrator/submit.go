@@ -49,8 +49,8 @@ func (s *Service) checked(r TaskRequest) (TaskRequest, error) {
 	switch {
 	case r.Text.IsZero():
 		return r, fmt.Errorf("%w: the task is empty", ErrInvalid)
-	case r.Text.Len() > l.TaskBytes:
-		return r, fmt.Errorf("%w: the task has %d bytes, the limit is %d; put data into a file or a tool", ErrTooLarge, r.Text.Len(), l.TaskBytes)
+	case r.bytes() > l.TaskBytes:
+		return r, fmt.Errorf("%w: the task, with what was said before, has %d bytes, the limit is %d; put data into a file or a tool", ErrTooLarge, r.bytes(), l.TaskBytes)
 	case r.MaxTurns < 0 || r.MaxTurns > l.Turns:
 		return r, fmt.Errorf("%w: maxTurns is %d; it must be between 1 and %d", ErrInvalid, r.MaxTurns, l.Turns)
 	case r.Timeout < 0 || r.Timeout > l.Task:
@@ -59,6 +59,15 @@ func (s *Service) checked(r TaskRequest) (TaskRequest, error) {
 	r.MaxTurns = cmp.Or(r.MaxTurns, l.Turns)
 	r.Timeout = cmp.Or(r.Timeout, l.Task)
 	return r, nil
+}
+
+// bytes is the length of all that was said.
+func (r TaskRequest) bytes() int {
+	n := r.Text.Len()
+	for _, said := range r.History {
+		n += said.Text.Len()
+	}
+	return n
 }
 
 // follow owns a task from its acceptance to its end.

@@ -33,6 +33,9 @@ type TaskRequest struct {
 	Session ident.Session
 	// Text is the task in the user's own words.
 	Text pii.Raw
+	// History is what was said before, in a conversation that no session holds. It is
+	// not looked at when Session is set.
+	History []Said
 	// Model overrides the provider's default; empty keeps it.
 	Model string
 	// MaxTurns bounds how often the model is asked; 0 takes the service's limit,
@@ -40,6 +43,13 @@ type TaskRequest struct {
 	MaxTurns int
 	// Timeout bounds the whole task; 0 takes the service's limit, likewise.
 	Timeout time.Duration
+}
+
+// Said is one message of an earlier conversation.
+type Said struct {
+	// ByAgent is set for the agent's messages, not for the user's.
+	ByAgent bool
+	Text    pii.Raw
 }
 
 // Task is a snapshot of one task. Its texts are tokenized; Vault turns them back.

@@ -153,3 +153,12 @@ func (c *Config) providerByKey() string {
 		return "skillmatch"
 	}
 }
+
+// models are the names that chats may ask for beside airlock itself.
+func (c *Config) models() []string {
+	m, err := c.chooseModel()
+	if err != nil || m.name == "" {
+		return nil
+	}
+	return []string{m.name}
+}

@@ -90,7 +90,7 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 	}
 	s.api, err = api.New(api.Options{
 		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
-		Rights: api.Rights{Run: true, Reveal: true, Approve: true}, Log: log,
+		Models: c.models(), Rights: api.Rights{Run: true, Reveal: true, Approve: true}, Log: log,
 	})
 	return s, err
 }

@@ -31,6 +31,9 @@ type Options struct {
 	Port  string
 	// Origins are foreign origins whose pages may call; usually none.
 	Origins []string
+	// Models are names that chats may ask for, beside "airlock", which is the model
+	// that the Service takes by itself.
+	Models []string
 	// Rights are what an unauthenticated caller may do. Give them only to a server
 	// that listens on loopback.
 	Rights Rights
@@ -57,6 +60,7 @@ type Server struct {
 	ctx    context.Context //nolint:containedctx // the server's own life: ends with Shutdown, parent of every wait
 	cancel context.CancelFunc
 	work   sync.WaitGroup // in-process listeners
+	tries  *tries
 }
 
 // New makes a server that does not listen yet.
@@ -68,7 +72,7 @@ func New(o Options) (*Server, error) {
 		o.Log = zap.NewNop()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{opts: o, ctx: ctx, cancel: cancel}
+	s := &Server{opts: o, ctx: ctx, cancel: cancel, tries: newTries()}
 	s.app = fiber.New(fiber.Config{
 		AppName:               "airlock",
 		BodyLimit:             bodyLimit,
@@ -88,7 +92,7 @@ func (s *Server) routes() {
 	s.app.Use(s.recoverPanic, s.guard)
 	if len(s.opts.Origins) > 0 {
 		s.app.Use(cors.New(cors.Config{
-			AllowOrigins: strings.Join(s.opts.Origins, ","), AllowMethods: "GET,POST,DELETE", AllowHeaders: "Content-Type,Prefer",
+			AllowOrigins: strings.Join(s.opts.Origins, ","), AllowMethods: "GET,POST,DELETE", ExposeHeaders: "Location," + sessionHeader,
 		}))
 	}
 	s.app.Get("/health", s.health)
@@ -107,6 +111,8 @@ func (s *Server) routes() {
 	s.app.Get("/skills/:name", s.needRun, s.getSkill)
 	s.app.Get("/artifacts/:userId", s.needRun, s.listArtifacts)
 	s.app.Get("/artifacts/:userId/+", s.needRun, s.getArtifact)
+	s.app.Get(chatPrefix+"models", s.needRun, s.listModels)
+	s.app.Post(chatPrefix+"chat/completions", s.needRun, s.postChat)
 	s.app.Use(func(c *fiber.Ctx) error { return s.unknownRoute(c) })
 }
 

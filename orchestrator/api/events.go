@@ -49,10 +49,8 @@ func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, afte
 	if err != nil {
 		return err
 	}
-	f := &follower{
-		server: s, user: user, id: id, after: after, conn: c.Context().Conn(),
-		presenter: presenter{vault: task.Vault, real: s.opts.Rights.Reveal},
-	}
+	events := &eventWriter{after: after, presenter: presenter{vault: task.Vault, real: s.opts.Rights.Reveal}}
+	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), write: events.write}
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
@@ -63,15 +61,35 @@ func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, afte
 	return nil
 }
 
-// follower writes the events of one task to one client.
-type follower struct {
-	server    *Server
-	user      ident.User
-	id        ident.Task
+// eventWriter writes events as they are.
+type eventWriter struct {
 	after     int // events up to here are not sent
-	seen      int // events up to here were presented
-	conn      net.Conn
 	presenter presenter
+}
+
+func (w *eventWriter) write(out *bufio.Writer, e orchestrator.Event) error {
+	view, err := w.presenter.present(e)
+	if err != nil || e.Seq <= w.after {
+		return err
+	}
+	data, err := json.Marshal(view)
+	if err != nil {
+		return fmt.Errorf("put an event into JSON: %w", err)
+	}
+	if _, err := fmt.Fprintf(out, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Type, data); err != nil {
+		return fmt.Errorf("send an event: %w", err)
+	}
+	return nil
+}
+
+// follower gives the events of one task to one client.
+type follower struct {
+	server *Server
+	user   ident.User
+	id     ident.Task
+	seen   int // events up to here were given to write
+	conn   net.Conn
+	write  func(*bufio.Writer, orchestrator.Event) error
 }
 
 // follow ends with the task's last event, with ctx, or when the client is gone.
@@ -120,21 +138,9 @@ func (f *follower) wait(ctx context.Context, w *bufio.Writer, more <-chan struct
 // send writes events; final says that the last of them ends the task.
 func (f *follower) send(w *bufio.Writer, events []orchestrator.Event) (final bool, err error) {
 	for _, e := range events {
-		f.seen = e.Seq
-		view, err := f.presenter.present(e)
-		if err != nil {
+		f.seen, final = e.Seq, e.Type.Final()
+		if err := f.write(w, e); err != nil {
 			return false, err
-		}
-		final = e.Type.Final()
-		if e.Seq <= f.after {
-			continue
-		}
-		data, err := json.Marshal(view)
-		if err != nil {
-			return false, fmt.Errorf("put an event into JSON: %w", err)
-		}
-		if _, err := fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Type, data); err != nil {
-			return false, fmt.Errorf("send an event: %w", err)
 		}
 	}
 	if err := w.Flush(); err != nil {

@@ -35,7 +35,33 @@ func (s *Server) answerError(c *fiber.Ctx, err error) error {
 		p.Hint = "look for the id " + id + " in the server's log"
 		s.opts.Log.Error("request failed", zap.String("id", id), zap.String("method", c.Method()), zap.String("route", c.Route().Path), zap.Error(err))
 	}
+	if strings.HasPrefix(c.Path(), chatPrefix) {
+		return c.Status(p.Status).JSON(fiber.Map{"error": openAIError(p)})
+	}
 	return c.Status(p.Status).JSON(fiber.Map{"error": p})
+}
+
+// chatPrefix is where OpenAI's API begins.
+const chatPrefix = "/v1/"
+
+// openAIError is a problem in the form that clients of OpenAI know.
+func openAIError(p problem) fiber.Map {
+	kind := "invalid_request_error"
+	switch {
+	case p.Status == fiber.StatusUnauthorized:
+		kind = "authentication_error"
+	case p.Status == fiber.StatusForbidden:
+		kind = "permission_error"
+	case p.Status == fiber.StatusTooManyRequests:
+		kind = "rate_limit_error"
+	case p.Status >= fiber.StatusInternalServerError:
+		kind = "server_error"
+	}
+	message := p.Message
+	if p.Hint != "" {
+		message += "; " + p.Hint
+	}
+	return fiber.Map{"message": message, "type": kind, "param": nil, "code": p.Code, "hint": p.Hint}
 }
 
 func problemOf(err error) problem {
