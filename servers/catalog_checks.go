@@ -22,17 +22,16 @@ func (p *entryParser) check(n *document.Node) {
 			p.Wrong(n, `a stdio server needs "command" or "package"`)
 		}
 	case transportHTTP, transportSSE:
-		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd")
+		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "sandbox")
 		p.checkURL(n)
 	case transportBuiltin:
-		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers", "oauth")
+		p.forbid("package", "command", "args", "env", "inheritEnv", "cwd", "url", "headers", "oauth", "sandbox")
 	}
 	if p.l.folder && e.Transport != transportStdio {
 		p.Wrong(n, "%s has no meaning for transport %s; remove it", instanceFolder, e.Transport)
 	}
 	p.checkOAuth()
 	p.checkInstance()
-	p.checkIsolation()
 	p.checkPairs(e.Name, p.nodes["env"])
 	p.checkPairs(e.Name, p.nodes["headers"])
 	p.checkArgs(e.Name, p.nodes["args"])
@@ -100,17 +99,4 @@ func (p *entryParser) checkInstance() {
 	if e.eager && e.Instance != instanceShared {
 		p.Wrong(p.nodes["start"], `eager needs "instance": "shared": there is no user yet when airlock starts`)
 	}
-}
-
-func (p *entryParser) checkIsolation() {
-	n := p.nodes["isolation"]
-	if n == nil {
-		return
-	}
-	const text = `isolating servers is not supported yet, and without it the server would run with the network and memory of the host`
-	if p.e.Enabled {
-		p.Wrong(n, text+`; remove "sandbox" to accept that, or disable the server`)
-		return
-	}
-	p.Warn(n, text+"; it cannot be enabled as it stands")
 }

@@ -129,10 +129,7 @@ func (p *entryParser) pairs(dst map[string]string) func(*document.Node) {
 func (p *entryParser) readCwd(n *document.Node) {
 	var dir string
 	p.expanded(&dir)(n)
-	if !filepath.IsAbs(dir) && !strings.HasPrefix(dir, instanceFolder) {
-		dir = filepath.Join(p.dir, dir)
-	}
-	p.l.cwd = dir
+	p.l.cwd = p.folder(dir)
 }
 
 // The upper bounds are a day, and ten times what any server was seen to need.
@@ -171,17 +168,32 @@ func (p *entryParser) readLimits(n *document.Node) {
 	})
 }
 
-// readSandbox refuses what is a promise of isolation that nothing keeps yet.
+// readSandbox isolates the server, whatever the object holds.
 func (p *entryParser) readSandbox(n *document.Node) {
-	network, memory := "host", 0
+	network, iso := "host", &isolation{}
 	p.Object(n, document.Fields{
 		"network":  document.OneOf(&p.Reader, &network, "host", "none"),
-		"memoryMB": p.Number(&memory, 1, 1<<20),
+		"memoryMB": p.Number(&iso.memoryMB, minMemoryMB, 1<<20),
+		"write": func(n *document.Node) {
+			p.Texts(&iso.write)(n)
+			for i, dir := range iso.write {
+				iso.write[i] = p.folder(p.expand(n.Items[i], dir, p.l))
+			}
+		},
 	})
-	if network == "host" && memory == 0 {
-		return
+	iso.network = network == "host"
+	p.l.isolation = iso
+}
+
+// minMemoryMB is what the process that sets the limit needs itself.
+const minMemoryMB = 64
+
+// folder is relative to the catalog.
+func (p *entryParser) folder(dir string) string {
+	if filepath.IsAbs(dir) || strings.HasPrefix(dir, instanceFolder) {
+		return dir
 	}
-	p.nodes["isolation"] = n
+	return filepath.Join(p.dir, dir)
 }
 
 func (p *entryParser) readTools(n *document.Node) {

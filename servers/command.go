@@ -16,6 +16,8 @@ type commandLine struct {
 	args []string
 	env  []string
 	dir  string
+	// memory bounds what each process may have, in bytes; 0 is no bound.
+	memory int64
 }
 
 // commandLine resolves an entry's command or package. Only what the catalog
@@ -39,7 +41,11 @@ func (u *upstream) commandLine(owner Caller) (commandLine, error) {
 	if info, err := os.Stat(l.cwd); err != nil || !info.IsDir() {
 		return commandLine{}, u.fail(doStart, ErrUpstream, "its working folder does not exist", `create it, or change "cwd" in catalog.json`)
 	}
-	return commandLine{path: path, args: args, env: u.environment(l), dir: l.cwd}, nil
+	line := commandLine{path: path, args: args, env: u.environment(l), dir: l.cwd}
+	if l.isolation == nil {
+		return line, nil
+	}
+	return u.isolate(l, line)
 }
 
 func (u *upstream) environment(l launch) []string {
@@ -48,6 +54,9 @@ func (u *upstream) environment(l launch) []string {
 		if value, ok := u.manager.options.Environ(name); ok {
 			values[name] = value
 		}
+	}
+	if l.isolation != nil {
+		values["HOME"] = l.ownFolder // the only one of ours that it may write to
 	}
 	for name, value := range l.env {
 		values[name] = value
@@ -174,6 +183,8 @@ func installHint(name string) string {
 		return "install Node.js, on Debian with: apt-get install nodejs npm" + other
 	case "go":
 		return "install Go, on Debian with: apt-get install golang" + other
+	case "bwrap":
+		return "install bubblewrap, on Debian with: apt-get install bubblewrap, or remove \"sandbox\" in catalog.json to run it with all rights of airlock"
 	case "docker":
 		return "install Docker, on Debian with: apt-get install docker.io" + other
 	case "podman":

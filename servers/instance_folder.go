@@ -11,7 +11,7 @@ import (
 // placed fills the instance's folder in, and makes it.
 func (u *upstream) placed(owner Caller) (launch, error) {
 	l := *u.entry.launch
-	if !l.folder {
+	if !l.folder && l.isolation == nil {
 		return l, nil
 	}
 	folder, err := u.makeFolder(owner)
@@ -27,7 +27,7 @@ func (u *upstream) placed(owner Caller) (launch, error) {
 	for name, value := range l.env {
 		env[name] = fill(value)
 	}
-	l.args, l.env = args, env
+	l.args, l.env, l.ownFolder = args, env, folder
 	return l, nil
 }
 

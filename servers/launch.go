@@ -16,6 +16,10 @@ type launch struct {
 	oauth       oauthClient
 	// folder means that args, env or cwd name the instance's folder.
 	folder bool
+	// ownFolder is that folder, once there is an instance.
+	ownFolder string
+	// isolation is nil for a server that runs with the rights of airlock.
+	isolation *isolation
 	// missing names the inputs that could not be filled in.
 	missing []string
 }
@@ -25,4 +29,11 @@ type oauthClient struct {
 	id, secret string
 	scopes     []string
 	port       int
+}
+
+// isolation is what an isolated server may do.
+type isolation struct {
+	network  bool
+	memoryMB int      // 0: as much as the host gives
+	write    []string // absolute
 }

@@ -2,12 +2,15 @@ package servers
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -226,6 +229,10 @@ func (p *peer) call(r request) {
 	case "was it cancelled":
 		p.waiting = r.ID
 		p.tellCancelled()
+	case "read", "write", "dial", "allocate":
+		p.result(r.ID, text(p.try(in.Act, in.Text)))
+	case "hold": // memory, for as long as it lives
+		p.try("allocate", in.Text)
 	case "capabilities":
 		p.result(r.ID, text(string(p.hello)))
 	case "ask":
@@ -273,6 +280,30 @@ func (p *peer) call(r request) {
 	default:
 		p.result(r.ID, text(in.Text))
 	}
+}
+
+// try says what came of touching the world.
+func (p *peer) try(what, arg string) string {
+	var err error
+	answer := []byte("done")
+	switch what {
+	case "read":
+		answer, err = os.ReadFile(arg)
+	case "write":
+		err = os.WriteFile(arg, []byte("written"), 0o600)
+	case "dial":
+		var c net.Conn
+		if c, err = net.DialTimeout("tcp", arg, 5*time.Second); err == nil {
+			_ = c.Close()
+		}
+	case "allocate":
+		n, _ := strconv.Atoi(arg)
+		p.last = bytes.Repeat([]byte{1}, n<<20)
+	}
+	if err != nil {
+		return "failed: " + err.Error()
+	}
+	return string(answer)
 }
 
 // big writes 100 MB in one message, its id at the end.

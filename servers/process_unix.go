@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -25,6 +26,7 @@ type process struct {
 	// exited is closed when the leader is gone, reaped, and the group killed.
 	exited chan struct{}
 	state  string // how it ended; set before exited is closed
+	over   bool   // it had more memory than it may; set as state is
 }
 
 const (
@@ -58,6 +60,9 @@ func startProcess(s *spawner, keeping []string, line commandLine) (*process, err
 			*end.ours, theirs = r, append(theirs, w)
 		}
 	}
+	if p.kept && line.memory > 0 {
+		keeping = append(slices.Clip(keeping), keeper.MemoryFlag, strconv.FormatInt(line.memory, 10))
+	}
 	all := append(slices.Concat(keeping, []string{line.path}), line.args...)
 	p.cmd = exec.Command(all[0], all[1:]...)
 	p.cmd.Env, p.cmd.Dir = line.env, line.dir
@@ -90,7 +95,7 @@ func (p *process) watch() {
 		return
 	}
 	if report, err := keeper.ReadReport(p.report); err == nil {
-		p.state = report.String()
+		p.state, p.over = report.String(), report.OverMemory
 	}
 }
 

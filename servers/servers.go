@@ -68,6 +68,9 @@ type Options struct {
 	Authorizer Authorizer
 	// DataDir gets the folders of instances whose entries name one.
 	DataDir string
+	// Hidden are files and folders that isolated servers must not read, beside
+	// DataDir.
+	Hidden []string
 	// Pseudonym names those folders, as users' ids must not.
 	Pseudonym ident.Pseudonym
 	// Keeper is the command line that runs keeper.Main of what is appended to

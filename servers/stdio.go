@@ -107,12 +107,19 @@ func (w *stdioWire) exitCause() error {
 	case <-w.drained:
 	case <-time.After(exitTime):
 	}
-	return w.up.fail(doStart, ErrUpstream, fmt.Sprintf("the process ended (%s)", w.proc.state), w.endHint())
+	hint := w.endHint()
+	if w.proc.over {
+		hint = "ask for less at a time, or raise sandbox.memoryMB in catalog.json"
+	}
+	return w.up.fail(doStart, ErrUpstream, fmt.Sprintf("the process ended (%s)", w.proc.state), hint)
 }
 
 func (w *stdioWire) endHint() string {
 	if w.garbage.Load() > 0 {
 		return "it wrote to its standard output what is no message; look at what it wrote to standard error, and check its arguments"
+	}
+	if w.up.entry.launch.isolation != nil {
+		return "look at what it wrote to standard error; isolation may keep it from what it needs, or the system from being isolated"
 	}
 	return "look at what it wrote to standard error, and check its arguments"
 }

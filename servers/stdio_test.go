@@ -40,6 +40,10 @@ func say(t *testing.T, m *Manager, c Caller, arguments json.RawMessage) string {
 	t.Helper()
 	result, err := m.Call(t.Context(), c, "peer__do", arguments)
 	if err != nil {
+		var failed *Error
+		if errors.As(err, &failed) {
+			t.Logf("the server said %s", told(t, failed.Detail))
+		}
 		t.Fatalf("call %s: %v", arguments, err)
 	}
 	var content struct{ Content []struct{ Text string } }

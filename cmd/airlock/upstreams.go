@@ -43,7 +43,7 @@ func (c *Config) openServers(s *system, k keys, log *zap.Logger) error {
 	s.manager, err = servers.New(servers.Options{
 		Catalog: catalog, Builtins: map[string]servers.Builtin{"database": database}, Log: log, Environ: os.LookupEnv,
 		CacheDir: filepath.Join(c.DataDir, "cache"), DataDir: filepath.Join(c.DataDir, "servers"), Pseudonym: k.pseudonym, Keeper: keeping,
-		Authorizer: tokens,
+		Authorizer: tokens, Hidden: []string{c.DataDir, ".env"},
 	})
 	if err != nil {
 		return usageError{fmt.Errorf("set up the upstream servers: %w", err)}

@@ -163,9 +163,23 @@ func send(t *testing.T, k kept, sig syscall.Signal) {
 	}
 }
 
+func TestMemoryOfAllProcessesIsLimited(t *testing.T) {
+	t.Parallel()
+	// Two processes of which neither is over the limit alone.
+	const hungry = `head -c 48m /dev/zero | tail -c 48m & head -c 48m /dev/zero | tail -c 48m | sleep 1000`
+	for limit, want := range map[string]string{"67108864": "it had more memory than its limit", "x": "exec failed: invalid argument", "0": "exec failed: invalid argument"} {
+		if got := start(t, MemoryFlag, limit, "/bin/sh", "-c", hungry).ends(t); got != want {
+			t.Errorf("limit %s: %q, want %q", limit, got, want)
+		}
+	}
+	if got := start(t, MemoryFlag, "67108864", "/bin/sh", "-c", "head -c 16m /dev/zero | tail -c 16m > /dev/null; exit 3").ends(t); got != "exit status 3" {
+		t.Errorf("under the limit: %q", got)
+	}
+}
+
 func TestSilentKeeperIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "1", "x y\n"} {
+	for _, text := range []string{"", "1", "x y\n", "0 0\n"} {
 		if _, err := ReadReport(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was taken for a report", text)
 		}

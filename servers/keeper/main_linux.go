@@ -2,14 +2,13 @@ package keeper
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +17,7 @@ import (
 const Supported = true
 
 // Main runs the command of args, an absolute path and its arguments, and returns
-// when no process of it is left. It takes the whole process: its standard
+// when no process of it is left. MemoryFlag may stand before it. It takes the whole process: its standard
 // streams, signals and children. environ and dir of the process are the
 // server's.
 func Main(args []string, environ []string) int {
@@ -26,7 +25,7 @@ func Main(args []string, environ []string) int {
 	out := os.NewFile(ReportFD, "report")
 	unix.CloseOnExec(ReportFD)
 	report := keep(args, environ)
-	if _, err := io.WriteString(out, fmt.Sprintf(reportForm, uint32(report.Errno), uint32(report.Status))); err != nil {
+	if _, err := io.WriteString(out, report.line()); err != nil {
 		return 1
 	}
 	return 0
@@ -41,6 +40,10 @@ func keep(args, environ []string) Report {
 	signal.Notify(told, KillSignal)
 	// The others are for the server, which has them from its process group.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
+	args, memory, err := limited(args)
+	if err != nil {
+		return failed(err)
+	}
 	leader, err := syscall.ForkExec(args[0], args, &syscall.ProcAttr{
 		Env: environ, Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
@@ -49,8 +52,38 @@ func keep(args, environ []string) Report {
 		return failed(err)
 	}
 	closeStreams()
-	return attend(leader, ended, told)
+	look, stop := lookout(memory)
+	defer stop()
+	return attend(leader, memory, ended, told, look)
 }
+
+// lookEvery is the time between two looks at the memory: each takes a
+// millisecond where a hundred processes run.
+const lookEvery = 200 * time.Millisecond
+
+func lookout(memory uint64) (<-chan time.Time, func()) {
+	if memory == 0 {
+		return nil, func() {}
+	}
+	t := time.NewTicker(lookEvery)
+	return t.C, t.Stop
+}
+
+// limited takes the limit from before the command. The system's own limit is far
+// above it, a backstop against what grows faster than it is looked at: it counts
+// what is reserved, too, of which some programs have much (getrlimit(2)).
+func limited(args []string) ([]string, uint64, error) {
+	if len(args) < 3 || args[0] != MemoryFlag {
+		return args, 0, nil
+	}
+	bytes, err := strconv.ParseUint(args[1], 10, 48)
+	if err != nil || bytes == 0 {
+		return nil, 0, syscall.EINVAL
+	}
+	return args[2:], bytes, unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: backstop * bytes, Max: backstop * bytes})
+}
+
+const backstop = 4
 
 func failed(err error) Report {
 	var errno syscall.Errno
@@ -76,7 +109,7 @@ func closeStreams() {
 // attend reaps until the leader is gone, and then until nothing is left. Nobody
 // else reaps here, so the numbers of children stay theirs between looking and
 // killing.
-func attend(leader int, ended, told <-chan os.Signal) Report {
+func attend(leader int, memory uint64, ended, told <-chan os.Signal, look <-chan time.Time) Report {
 	var report Report
 	killing := false
 	for {
@@ -84,22 +117,14 @@ func attend(leader int, ended, told <-chan os.Signal) Report {
 		case <-ended:
 		case <-told:
 			killing = true
-		}
-		for {
-			var status syscall.WaitStatus
-			pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
-			if errors.Is(err, syscall.ECHILD) {
-				return report
-			}
-			if errors.Is(err, syscall.EINTR) {
+		case <-look:
+			if used() <= memory {
 				continue
 			}
-			if err != nil || pid == 0 {
-				break
-			}
-			if pid == leader {
-				report.Status, killing = status, true
-			}
+			killing, report.OverMemory = true, true
+		}
+		if !reap(leader, &report, &killing) {
+			return report
 		}
 		if killing {
 			killChildren()
@@ -107,36 +132,34 @@ func attend(leader int, ended, told <-chan os.Signal) Report {
 	}
 }
 
-// killChildren reaches those that lost their parents, too: they are ours. What
-// the killed ones started becomes ours in turn, and the next round's.
-func killChildren() {
-	self := os.Getpid()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		_ = syscall.Kill(0, syscall.SIGKILL) // what can still be done: the group, ourselves included
-		return
-	}
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && parentOf(pid) == self {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+// reap takes what has ended, and reports whether anything is left.
+func reap(leader int, report *Report, killing *bool) bool {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.ECHILD):
+			return false
+		case errors.Is(err, syscall.EINTR):
+		case err != nil || pid == 0:
+			return true
+		case pid == leader:
+			report.Status, *killing = status, true
 		}
 	}
 }
 
-// parentOf reads the fourth field of /proc/PID/stat. The second, a name in
-// parentheses, may hold anything.
-func parentOf(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return -1
+// killChildren reaches those that lost their parents, too: they are ours. What
+// the killed ones started becomes ours in turn, and the next round's.
+func killChildren() {
+	self, all := os.Getpid(), parents()
+	if all == nil {
+		_ = syscall.Kill(0, syscall.SIGKILL) // what can still be done: the group, ourselves included
+		return
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 2 {
-		return -1
+	for pid, parent := range all {
+		if parent == self {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
 	}
-	parent, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return -1
-	}
-	return parent
 }
