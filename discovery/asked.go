@@ -13,12 +13,15 @@ const (
 )
 
 // How much finding something else than the word of the question counts. Chosen
-// with the half "tune" of testdata/questions.tsv.
+// with those parts of testdata/questions.tsv that may be looked at.
 const (
 	synonymLikeness  = 0.9
-	minCosine        = 0.5  // below it two words are strangers
+	minCosine        = 0.4  // below it two words are strangers
 	cosineLikeness   = 0.8  // of words with the cosine 1
 	meaningPart      = 0.2  // of the score
+	serverPart       = 0.05 // of the score
+	wholeFrequency   = 0.5  // from here on a stem belongs wholly to what a tool means
+	mismatch         = 0.75 // is left of the score of a tool that does another kind of thing
 	tellingFrequency = 0.25 // a stem with less in every tool is in passing only
 	phraseWeight     = 0.7  // of words that a phrase has explained
 	misspelling      = 0.15 // lost by each slip
@@ -30,6 +33,7 @@ type asked struct {
 	concepts []concept
 	weight   float64 // of all concepts
 	meaning  vector
+	intent   intent
 }
 
 // concept is one word or phrase of a question with all that it may mean.
@@ -54,7 +58,7 @@ type word struct {
 }
 
 func (r *ranking) read(question string) asked {
-	var a asked
+	a := asked{intent: intentOf(question)}
 	said := synonyms()
 	words := r.words(question)
 	explained := make([]bool, len(words))
@@ -119,8 +123,9 @@ func (a *asked) addWord(r *ranking, w word, meant []string) {
 		c.addMisspelt(r, w.stem)
 	}
 	if known {
-		a.meaning.addScaled(&v, float32(w.weight))
-		c.addLikes(r, &v)
+		a.meaning.addScaled(&v, 1)
+		unit := v.unit()
+		c.addLikes(r, &unit)
 	}
 	a.take(c)
 }

@@ -42,7 +42,7 @@ type Match struct {
 // Fits is the score under which a match is a guess: when the best match of a search
 // scores less, most likely no tool fits. It was chosen with the questions in
 // testdata/questions.tsv, some of which no tool can answer.
-const Fits = 0.3
+const Fits = 0.28
 
 // maxIndexedText bounds how much of one description is indexed. The real ones
 // say what a tool does in their first paragraphs; what follows is examples.
@@ -69,7 +69,8 @@ func NewIndex(tools []servers.Tool) (*Index, error) {
 			return nil, fmt.Errorf("index tool %q: %w", name, err)
 		}
 		ix.names = append(ix.names, name)
-		ix.ranks.add(fields.frequencies(words))
+		ix.ranks.intents = append(ix.ranks.intents, intentOfTool(tool.Name))
+		ix.ranks.add(fields.frequencies(words), i == 0 || tool.Server != sorted[i-1].Server)
 	}
 	ix.ranks.finish()
 	return ix, nil
@@ -102,7 +103,7 @@ func readFields(vault *pii.Vault, tool servers.Tool) (fields, error) {
 }
 
 // The weights say how much a word tells about a tool by where it stands. They
-// were chosen with the half "tune" of testdata/questions.tsv.
+// were chosen with those parts of testdata/questions.tsv that may be looked at.
 const (
 	weightName      = 3.0
 	weightServer    = 1.5

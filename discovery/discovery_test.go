@@ -50,7 +50,7 @@ func TestSearch(t *testing.T) {
 		"parts of a camelCase name":       {"issues", 1, []string{"github__listIssues"}},
 		"stems":                           {"creating requests", 1, []string{"github__create_pull_request"}},
 		"a parameter's name":              {"label", 5, []string{"github__listIssues"}},
-		"the server's name":               {"database", 2, []string{"database__list_tables", "database__query"}},
+		"the server's name":               {"database", 2, []string{"database__query", "database__list_tables"}},
 		"equal tools by name":             {"timezone", 5, []string{"clock__now_then", "clock__then_now"}},
 		"the exact name comes first":      {"clock__then_now", 1, []string{"clock__then_now"}},
 		"stop words find nothing":         {"of the a", 5, nil},

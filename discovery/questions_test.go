@@ -95,10 +95,12 @@ func TestQuestions(t *testing.T) {
 	t.Parallel()
 	ix := realIndex(t)
 	for half, floor := range map[string]struct{ inFive, fitting, unfitting float64 }{
-		"tune":  {88, 88, 90},
-		"held":  {80, 85, 80},
-		"late":  {70, 90, 0},
-		"fresh": {0, 0, 0},
+		"tune":  {94, 93, 90},
+		"held":  {88, 90, 80},
+		"late":  {80, 93, 0},
+		"fresh": {74, 72, 75},
+		"blind": {84, 93, 70},
+		"last":  {70, 87, 80},
 	} {
 		answered, fitting, unfitting := measure(ix, questions(t), half)
 		t.Logf("%s: %d questions: first %.0f %%, in five %.0f %%, in ten %.0f %%; said to fit %.0f %%; of %d without a tool said not to fit %.0f %%",

@@ -24,6 +24,9 @@ type ranking struct {
 	average  float64     // of lengths
 	meanings []meaning   // of the stems that stand in names and first sentences
 	tools    []vector    // by tool
+	servers  []int       // by tool
+	sizes    []int       // of servers, in tools
+	intents  []intent    // by tool
 }
 
 type posting struct {
@@ -37,8 +40,14 @@ type meaning struct {
 	vector
 }
 
-// add enters the next tool with its weighted stem counts.
-func (r *ranking) add(counts map[string]float64) {
+// add enters the next tool with its weighted stem counts. Tools of one server come
+// one after the other.
+func (r *ranking) add(counts map[string]float64, newServer bool) {
+	if newServer {
+		r.sizes = append(r.sizes, 0)
+	}
+	r.servers = append(r.servers, len(r.sizes)-1)
+	r.sizes[len(r.sizes)-1]++
 	if r.number == nil {
 		r.number = map[string]int{}
 	}
@@ -87,13 +96,12 @@ func (r *ranking) learnMeanings() {
 			continue
 		}
 		telling := false
-		weight := r.rarity(i) * lx.commonness(stem)
 		for _, p := range r.postings[i] {
 			telling = telling || p.frequency >= tellingFrequency
-			r.tools[p.tool].addScaled(&v, float32(weight*p.frequency))
+			r.tools[p.tool].addScaled(&v, float32(min(1, p.frequency/wholeFrequency)))
 		}
 		if telling {
-			r.meanings = append(r.meanings, meaning{i, v})
+			r.meanings = append(r.meanings, meaning{i, v.unit()})
 		}
 	}
 	slices.SortFunc(r.meanings, func(a, b meaning) int { return cmp.Compare(r.stems[a.stem], r.stems[b.stem]) })
@@ -159,14 +167,33 @@ func (r *ranking) scores(asked asked) []float64 {
 			scores[tool] += c.weight * b
 		}
 	}
+	fitting := r.fittingServers(scores)
 	for tool, explained := range scores {
 		if explained == 0 {
 			continue
 		}
-		scores[tool] = (1-meaningPart)*explained/asked.weight +
-			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool])))
+		scores[tool] = (1-meaningPart-serverPart)*explained/asked.weight +
+			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool]))) +
+			serverPart*fitting[r.servers[tool]]
+		scores[tool] *= agreement(asked.intent, r.intents[tool])
 	}
 	return scores
+}
+
+// fittingServers says for each server, from 0 to 1, how well its tools explain the
+// question on average, beside those of the server that do best: among tools that
+// answer alike, one whose server is about the matter is more likely meant.
+func (r *ranking) fittingServers(explained []float64) []float64 {
+	fitting := make([]float64, len(r.sizes))
+	for tool, e := range explained {
+		fitting[r.servers[tool]] += e / float64(r.sizes[r.servers[tool]])
+	}
+	if best := slices.Max(append(fitting, 0)); best > 0 {
+		for i := range fitting {
+			fitting[i] /= best
+		}
+	}
+	return fitting
 }
 
 // together is the mean frequency of a stem and of others that the same tool has, or

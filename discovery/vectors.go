@@ -15,10 +15,10 @@ import (
 var vectorsFile string
 
 // dimensions is the length of a vector.
-const dimensions = 64
+const dimensions = 96
 
-// vector is the meaning of a word: the cosine of two vectors is high when the
-// words are used alike.
+// vector is the meaning of a word or, as a sum, of a text: the cosine of two is high
+// when they mean alike. The length of a word's says how much the word tells.
 type vector [dimensions]float32
 
 // lexicon holds the vectors of words, by stem.
@@ -50,7 +50,7 @@ func readLexicon(table string) *lexicon {
 	return lx
 }
 
-// vector is the unit vector of a stem.
+// vector is the vector of a stem.
 func (lx *lexicon) vector(stem string) (vector, bool) {
 	i, ok := lx.at[stem]
 	if !ok {
@@ -60,7 +60,7 @@ func (lx *lexicon) vector(stem string) (vector, bool) {
 	for d := range v {
 		v[d] = float32(int8(lx.packed[i*dimensions+d])) //nolint:gosec // the bytes are signed
 	}
-	return v.unit(), true
+	return v, true
 }
 
 // commonness lowers the weight of words that everybody uses in every question.
