@@ -19,3 +19,8 @@ func TestBackendPassesTheSuite(t *testing.T) {
 	needImage(t)
 	sandboxtest.Run(t, func(t *testing.T) sandbox.Backend { return backend(t, real(t)) })
 }
+
+func TestFloodsLeaveMemoryFlat(t *testing.T) {
+	needImage(t)
+	sandboxtest.Floods(t, func(t *testing.T) sandbox.Backend { return backend(t, real(t)) })
+}

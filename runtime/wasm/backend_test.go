@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -307,6 +308,27 @@ func TestExecutionsHaveTheirOwnRandomNumbers(t *testing.T) {
 			}
 			seen[part] = true
 		}
+	}
+}
+
+func TestCallsUnderWayCarrySoMuchAndNoMore(t *testing.T) {
+	t.Parallel()
+	s := open(t, backend(t, options(t)))
+	x := script(`
+		const text = "x".repeat(8 << 20);
+		const refused = await new Promise((resolve) => { for (let i = 0; i < 9; i++) callMCPTool("a__b", { text }).catch(resolve) });
+		return refused.code`)
+	var taken atomic.Int64
+	x.Bridge = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		taken.Add(1)
+		<-r.Context().Done()
+	})
+	r, err := s.Run(t.Context(), x)
+	if got := sandboxtest.Text(t, r.Value); err != nil || got != `"too_much_pending"` {
+		t.Errorf("Run: %v, %q, %q (%s)", err, r.Reason, got, sandboxtest.Text(t, r.Stderr))
+	}
+	if n := taken.Load(); n > 8 { // 64 MiB hold seven, with what stands around them
+		t.Errorf("%d calls were let through", n)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"sync"
 	"time"
@@ -28,8 +29,9 @@ type execution struct {
 
 	calls sync.WaitGroup // calls of the bridge that are under way
 
-	mu       sync.Mutex // guards both below, and that no answer follows the end
+	mu       sync.Mutex // guards all below, and that no answer follows the end
 	pending  int
+	held     int // bytes that the calls under way carry
 	finished bool
 }
 
@@ -132,27 +134,42 @@ func (e *execution) serve(ctx context.Context, f wire.Frame) error {
 // a call as answered before we do.
 const maxPending = 2000
 
+// maxHeld bounds what calls under way carry. The bridge works on a few at a time and
+// would let the others wait here, with bodies that the script need not keep.
+const maxHeld = 4 * wire.MaxBody
+
 func (e *execution) startCall(ctx context.Context, f wire.Frame) error {
+	size := len(f.Field(2))
 	e.mu.Lock()
 	e.pending++
-	pending := e.pending
+	e.held += size
+	pending, held := e.pending, e.held
 	e.mu.Unlock()
 	if pending > maxPending {
 		return errTooManyCalls
 	}
+	if held > maxHeld {
+		id := f.ID // and nothing of what it carries
+		e.calls.Go(func() {
+			status, body := failure(http.StatusTooManyRequests, "too_much_pending", "the calls under way carry too much", "await some before you start more, or pass less")
+			e.answer(ctx, id, size, status, body)
+		})
+		return nil
+	}
 	e.calls.Go(func() {
 		status, body := callBridge(ctx, e.x, string(f.Field(0)), string(f.Field(1)), f.Field(2))
-		e.answer(ctx, f.ID, status, body)
+		e.answer(ctx, f.ID, size, status, body)
 	})
 	return nil
 }
 
-// answer sends a call's answer, unless the execution has ended or is about to: the
+// answer sends the answer of a call that carried so many bytes, unless the execution has ended or is about to: the
 // script must not see, and end with, the failure of a call that was cut short.
-func (e *execution) answer(ctx context.Context, id uint32, status string, body []byte) {
+func (e *execution) answer(ctx context.Context, id uint32, size int, status string, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pending--
+	e.held -= size
 	if !e.finished && ctx.Err() == nil {
 		_ = e.worker.conn.Send(wire.Answer, id, []byte(status), body)
 	}
