@@ -131,10 +131,10 @@ func (p *documentParser) members(n *Node, depth int) error {
 		key, line := token.(string), p.line() // object keys are strings, or Token fails
 		for _, m := range n.Members {
 			if m.Key == key {
-				return p.problem("%s is given twice", join(n.Path, key))
+				return p.problem("%s is given twice", Join(n.Path, key))
 			}
 		}
-		value, err := p.parse(join(n.Path, key), depth+1)
+		value, err := p.parse(Join(n.Path, key), depth+1)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,8 @@ func (p *documentParser) items(n *Node, depth int) error {
 	return err
 }
 
-func join(path, key string) string {
+// Join makes the path of a member.
+func Join(path, key string) string {
 	if path == "" {
 		return key
 	}
@@ -199,8 +200,16 @@ func (n *Node) step(step string) *Node {
 	if i, err := strconv.Atoi(step); err == nil && n.Kind == Array && i < len(n.Items) {
 		return n.Items[i]
 	}
+	return n.Member(step)
+}
+
+// Member returns the value of a key, or nil.
+func (n *Node) Member(key string) *Node {
+	if n == nil {
+		return nil
+	}
 	for _, m := range n.Members {
-		if m.Key == step {
+		if m.Key == key {
 			return m.Value
 		}
 	}

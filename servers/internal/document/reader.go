@@ -16,6 +16,8 @@ type Reader struct {
 	File     string
 	Problems []error
 	Warnings []string
+	// Lenient makes unknown fields warnings: formats of others grow.
+	Lenient bool
 }
 
 // maxProblems keeps the report of a wholly wrong file readable.
@@ -36,7 +38,11 @@ func (r *Reader) Wrong(n *Node, format string, args ...any) {
 
 // Warn notes what is allowed but unwise at a node.
 func (r *Reader) Warn(n *Node, format string, args ...any) {
-	r.Warnings = append(r.Warnings, r.place(n.Line, n.Path)+fmt.Sprintf(format, args...))
+	r.warnAt(n.Line, n.Path, format, args...)
+}
+
+func (r *Reader) warnAt(line int, path, format string, args ...any) {
+	r.Warnings = append(r.Warnings, r.place(line, path)+fmt.Sprintf(format, args...))
 }
 
 func (r *Reader) place(line int, path string) string {
@@ -59,6 +65,10 @@ func (r *Reader) Object(n *Node, known Fields) {
 	for _, m := range n.Members {
 		if read, ok := known[m.Key]; ok {
 			read(m.Value)
+			continue
+		}
+		if r.Lenient {
+			r.warnAt(m.Line, m.Value.Path, "unknown field, left out; %s", suggest(m.Key, known))
 			continue
 		}
 		r.Problem(m.Line, m.Value.Path, "unknown field; %s", suggest(m.Key, known))
