@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +20,17 @@ type entryParser struct {
 	nodes map[string]*document.Node
 }
 
+// inherited are the variables that a server gets unless its entry names others:
+// what it is found by, and where this machine keeps the certificates that it
+// trusts. None of them is a secret.
+var inherited = []string{"PATH", "HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE"}
+
 func (p *catalogParser) entry(name string, n *document.Node) *Entry {
 	if !serverForm.MatchString(name) || len(name) > 48 || strings.Contains(name, "__") {
 		p.Wrong(n, "the name of a server is at most 48 lower-case letters and digits, with single - or _ between them")
 		return nil
 	}
-	l := &launch{env: map[string]string{}, inheritEnv: []string{"PATH", "HOME"}, cwd: p.dir, headers: map[string]string{}}
+	l := &launch{env: map[string]string{}, inheritEnv: slices.Clone(inherited), cwd: p.dir, headers: map[string]string{}}
 	e := &Entry{Name: name, Enabled: true, users: []string{"*"}, launch: l, fingerprint: sha256.Sum256(n.Raw)}
 	e.tools.allow = []string{"*"}
 	ep := entryParser{catalogParser: p, e: e, l: l, nodes: map[string]*document.Node{}}

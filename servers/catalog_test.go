@@ -86,7 +86,7 @@ func TestDefaultsOfAnEntry(t *testing.T) {
 			e.maxRestarts != 5 || e.backoff != 500*time.Millisecond || e.concurrency != 8 || e.maxMessage != 8<<20 || e.eager {
 			t.Errorf("%s: %+v", e.Name, e)
 		}
-		if !e.serves("x") || !e.admits("y") || e.Approval("y") != ApprovalNever || len(e.launch.inheritEnv) != 2 {
+		if !e.serves("x") || !e.admits("y") || e.Approval("y") != ApprovalNever || !slices.Equal(e.launch.inheritEnv, inherited) {
 			t.Errorf("%s: users, tools, approvals or environment differ", e.Name)
 		}
 		if policy, err := e.Release.MarshalJSON(); err != nil || string(policy) != `"origin"` {

@@ -51,6 +51,9 @@ type Config struct {
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
+	// only names the servers to work with, in place of those that are enabled.
+	only []string
+
 	LogLevel  string `default:"info" env:"LOG_LEVEL" enum:"debug,info,warn,error" help:"Least severe line to log."`
 	LogFormat string `default:"auto" env:"LOG_FORMAT" enum:"auto,pretty,json" help:"Form of the log: pretty on a terminal by default, else json."`
 }

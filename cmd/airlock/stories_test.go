@@ -28,12 +28,17 @@ func TestStories(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	everything, err := filepath.Abs("../../test/npm/node_modules/.bin/mcp-server-everything")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/stories",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CATALOG", catalog)
 			e.Setenv("SANDBOX_BACKEND", "wasm")
 			e.Setenv("DATA_DIR", filepath.Join(e.WorkDir, "data"))
+			e.Setenv("EVERYTHING", everything)
 			return nil
 		},
 	})

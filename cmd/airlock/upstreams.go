@@ -23,6 +23,11 @@ func (c *Config) openServers(s *system, k keys, log *zap.Logger) error {
 	for _, warning := range catalog.Warnings() {
 		log.Warn(warning)
 	}
+	if c.only != nil {
+		if catalog, err = catalog.Only(c.only...); err != nil {
+			return usageError{err}
+		}
+	}
 	databases := filepath.Join(c.DataDir, "databases")
 	if err := os.MkdirAll(databases, 0o700); err != nil {
 		return fmt.Errorf("make the folder of databases: %w", err)

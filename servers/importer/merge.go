@@ -47,7 +47,7 @@ func (r *Result) Merge(catalog []byte) ([]byte, error) {
 		items = append(items, text)
 	}
 	for _, s := range r.Servers {
-		text, err := member(s.Name, s.Entry, 2)
+		text, err := member(s.Name, s.Entry)
 		if err != nil {
 			return nil, err
 		}
@@ -103,8 +103,9 @@ func compact(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// member is "name": value, indented to stand at a depth.
-func member(name string, value any, depth int) ([]byte, error) {
+// member is "name": value, with each field of the value on a line of its own, as
+// people write catalogs.
+func member(name string, value any) ([]byte, error) {
 	key, err := compact(name)
 	if err != nil {
 		return nil, err
@@ -113,11 +114,15 @@ func member(name string, value any, depth int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, strings.Repeat("  ", depth), "  "); err != nil {
-		return nil, fmt.Errorf("indent an entry: %w", err)
+	fields, err := document.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("encode an entry: %w", err)
 	}
-	return slices.Concat(key, []byte(": "), b.Bytes()), nil
+	lines := make([]string, len(fields.Members))
+	for i, m := range fields.Members {
+		lines[i] = fmt.Sprintf("\n      %q: %s", m.Key, m.Value.Raw)
+	}
+	return []byte(string(key) + ": {" + strings.Join(lines, ",") + "\n    }"), nil
 }
 
 // insert adds members to an object or a list that is a member of the document, and

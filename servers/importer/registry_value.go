@@ -2,6 +2,7 @@ package importer
 
 import (
 	"regexp"
+	"strings"
 
 	"airlock/servers/internal/document"
 	"airlock/servers/internal/secrets"
@@ -45,7 +46,7 @@ func (c *converter) resolve(server string, s setting) (value string, ok bool) {
 	}
 	id := secrets.InputID(server, called)
 	from := secrets.EnvName(id)
-	if variable.MatchString(called) {
+	if variable.MatchString(called) && called == strings.ToUpper(called) {
 		from = called
 	}
 	c.Warn(s.node, "set the variable %s", from)
