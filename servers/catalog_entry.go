@@ -191,7 +191,7 @@ func (p *entryParser) readSandbox(n *document.Node) {
 	p.l.isolation = iso
 }
 
-// minMemoryMB is what the process that sets the limit needs itself.
+// minMemoryMB is about what an interpreter takes before it does anything.
 const minMemoryMB = 64
 
 // folder is relative to the catalog.

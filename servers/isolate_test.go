@@ -16,13 +16,23 @@ import (
 // isolatedPeer is a manager of one isolated peer, whose data lies in data.
 func isolatedPeer(t *testing.T, data, mode, sandbox string, hidden ...string) *Manager {
 	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("bwrap is missing; install bubblewrap to test isolation")
-	}
+	needBubblewrap(t)
 	return managerWith(t, Options{
 		Catalog: catalogOf(t, peerEntry(t, "peer", mode, `,"cwd":"${instance:folder}","sandbox":`+sandbox+`,"lifecycle":{"restart":{"backoffMs":1}}`)),
 		Environ: os.LookupEnv, Keeper: keeping(), DataDir: data, Hidden: hidden,
 	})
+}
+
+// needBubblewrap skips on a developer's machine without it, but never in CI.
+func needBubblewrap(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("bwrap"); err == nil {
+		return
+	}
+	if os.Getenv("AIRLOCK_REQUIRE_BWRAP") != "" {
+		t.Fatal("bwrap is missing; install bubblewrap")
+	}
+	t.Skip("bwrap is missing; install bubblewrap to test isolation")
 }
 
 func try(t *testing.T, m *Manager, what, arg string) string {
@@ -150,9 +160,7 @@ func TestIsolatedServerLeavesNothingBehind(t *testing.T) {
 
 func TestRealServerRunsIsolated(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("bwrap is missing; install bubblewrap to test isolation")
-	}
+	needBubblewrap(t)
 	dir := t.TempDir()
 	m := managerWith(t, Options{
 		Catalog: catalogOf(t, fmt.Sprintf(`"filesystem":{"command":%q,"args":[%q],"cwd":"${instance:folder}","sandbox":{"network":"none","memoryMB":512,"write":[%q]},%s}`,
@@ -200,8 +208,8 @@ func TestWhatCannotBeIsolatedDoesNotRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath("bwrap"); err != nil && c.change == nil {
-				t.Skip("bwrap is missing; install bubblewrap to test isolation")
+			if c.change == nil {
+				needBubblewrap(t)
 			}
 			number := filepath.Join(t.TempDir(), "pid")
 			o := Options{

@@ -49,8 +49,9 @@ const (
 	// maxAsked is how many of its own requests a server may have open; more are
 	// dropped, so that a flood of them costs nothing.
 	maxAsked = 16
-	// exitTime is how long the exit status may come after the end of output.
-	exitTime = 500 * time.Millisecond
+	// exitTime is how long the exit status may come after the end of output: on a
+	// busy machine a keeper takes a while to clear up.
+	exitTime = 3 * time.Second
 )
 
 func (u *upstream) openStdio(owner Caller) wire {

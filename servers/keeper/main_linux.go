@@ -52,6 +52,10 @@ func keep(args, environ []string) Report {
 		return failed(err)
 	}
 	closeStreams()
+	if memory > 0 {
+		most := &unix.Rlimit{Cur: backstop * memory, Max: backstop * memory}
+		_ = unix.Prlimit(leader, unix.RLIMIT_DATA, most, nil) // it may have ended
+	}
 	look, stop := lookout(memory)
 	defer stop()
 	return attend(leader, memory, ended, told, look)
@@ -69,9 +73,7 @@ func lookout(memory uint64) (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// limited takes the limit from before the command. The system's own limit is far
-// above it, a backstop against what grows faster than it is looked at: it counts
-// what is reserved, too, of which some programs have much (getrlimit(2)).
+// limited takes the limit from before the command.
 func limited(args []string) ([]string, uint64, error) {
 	if len(args) < 3 || args[0] != MemoryFlag {
 		return args, 0, nil
@@ -80,9 +82,12 @@ func limited(args []string) ([]string, uint64, error) {
 	if err != nil || bytes == 0 {
 		return nil, 0, syscall.EINVAL
 	}
-	return args[2:], bytes, unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: backstop * bytes, Max: backstop * bytes})
+	return args[2:], bytes, nil
 }
 
+// backstop is how far the system's own limit of a process lies above the one for
+// all. It is for what grows faster than it is looked at, and counts what is
+// reserved, of which some programs have much (RLIMIT_DATA, getrlimit(2)).
 const backstop = 4
 
 func failed(err error) Report {
