@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"airlock/ident"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
+	"airlock/runtime/sandbox/sandboxtest"
 )
 
 // measure repeats once and reports the percentiles of its times.
@@ -50,9 +52,12 @@ func BenchmarkDockerRun(b *testing.B) {
 		must(c, err)(b)
 		firstByte(b, stream.Reader)
 		took := time.Since(begun)
-		_, err = api.ContainerRemove(b.Context(), id, client.ContainerRemoveOptions{Force: true})
-		must(c, err)(b)
-		return took
+		_, _ = io.Copy(io.Discard, stream.Reader)
+		for { // the engine refuses to kill what is just ending
+			if _, err = api.ContainerRemove(b.Context(), id, client.ContainerRemoveOptions{Force: true}); err == nil || b.Context().Err() != nil {
+				return took
+			}
+		}
 	})
 }
 
@@ -181,5 +186,46 @@ func BenchmarkWarmToolCall(b *testing.B) {
 			well(b, s, x)
 			return time.Since(begun)
 		})
+	})
+}
+
+// roundTrips are scripts that measure a hundred calls of a tool, one after the
+// other, and return the median in milliseconds.
+var roundTrips = map[sandbox.Language]string{
+	sandbox.Python: `
+import time
+times = []
+for _ in range(100):
+    begun = time.perf_counter()
+    call_mcp_tool("shop__query", {"q": 1})
+    times.append(time.perf_counter() - begun)
+result = sorted(times)[50] * 1000`,
+	sandbox.JavaScript: `
+const times = [];
+for (let i = 0; i < 100; i++) {
+	const begun = performance.now();
+	await callMCPTool("shop__query", { q: 1 });
+	times.push(performance.now() - begun);
+}
+return times.sort((a, b) => a - b)[50];`,
+}
+
+// BenchmarkBridgeRoundTrip is a call of a tool that answers at once, as a script
+// measures it.
+func BenchmarkBridgeRoundTrip(b *testing.B) {
+	each(b, func(b *testing.B, s *session, x sandbox.Execution, _ string) {
+		x.Code, x.Bridge = roundTrips[x.Language], shop
+		if x.Code == "" {
+			b.Skip("a shell starts a program for each call")
+		}
+		times := make([]float64, 0, b.N)
+		for b.Loop() {
+			x.ID = ident.NewExecution()
+			r := run(b, s, x)
+			times = append(times, must(strconv.ParseFloat(sandboxtest.Text(b, r.Value), 64))(b))
+		}
+		slices.Sort(times)
+		b.ReportMetric(times[0], "min-ms")
+		b.ReportMetric(times[len(times)/2], "p50-ms")
 	})
 }

@@ -144,6 +144,17 @@ sympy.solve(x**2 - 2)`, "ok", `["-sqrt(2)","sqrt(2)"]`, "", nil},
 	{"a drawing is no result", "python", "import matplotlib.pyplot as plt\nplt.plot([1, 2])", "ok", "", "", nil},
 }
 
+// TestANodeThatWaitsIsAskedOften lets it answer more often than its socket holds
+// answers.
+func TestANodeThatWaitsIsAskedOften(t *testing.T) {
+	t.Parallel()
+	s := contained(t)
+	for range 600 {
+		s.run(t, "bash", ":").want(t, "ok", "")
+	}
+	s.run(t, "javascript", "return 1").want(t, "ok", "1")
+}
+
 func TestScriptsOfTheImage(t *testing.T) {
 	t.Parallel()
 	s := contained(t)

@@ -26,11 +26,12 @@ class Started:
 
     def ask(self):
         """Asks whether the interpreter, which waits for a script, still lives."""
+        self._hear(socket.MSG_DONTWAIT)  # or answers would fill the socket some day
+        self._asked += 1
         try:
-            self.control.send(control.QUESTION)
+            self.control.send(control.QUESTION, socket.MSG_DONTWAIT)
         except OSError:
             pass  # it does not
-        self._asked += 1
 
     def lives(self):
         """Waits for the answers to all that was asked; False if they do not come.
@@ -39,14 +40,15 @@ class Started:
         not yet the processor all is as before.
         """
         self.control.settimeout(PATIENCE)
+        self._hear(0)
+        return self._asked == 0
+
+    def _hear(self, flags):
         try:
-            while self._asked > 0:
-                if self.control.recv(1) != control.ALIVE:
-                    return False
+            while self._asked > 0 and self.control.recv(1, flags) == control.ALIVE:
                 self._asked -= 1
         except OSError:
-            return False
-        return True
+            pass  # it has not answered
 
     def kill(self):
         """Ends the interpreter, and nobody who got its number after it."""
