@@ -83,3 +83,41 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkListTools is list_mcp_tools({query}) over a thousand tools, as a script
+// in the embedded sandbox asks: search, twenty summaries, their tokenizing. The
+// names and descriptions are made of parts of real ones.
+func BenchmarkListTools(b *testing.B) {
+	r := newRig(b, func(_ *Options, g *Grant) { g.Observe = func(Event) {} })
+	r.up.tools = manyTools(1000)
+	b.Run("by query", func(b *testing.B) {
+		for b.Loop() {
+			r.renew()
+			if status, body := r.do(http.MethodGet, "/v1/tools?detail=summary&query=list+the+open+issues+of+a+repository+assigned+to+me", ""); status != http.StatusOK {
+				b.Fatal(status, body)
+			}
+		}
+	})
+	b.Run("names", func(b *testing.B) {
+		for b.Loop() {
+			r.renew()
+			if status, body := r.do(http.MethodGet, "/v1/tools?detail=name", ""); status != http.StatusOK {
+				b.Fatal(status, body)
+			}
+		}
+	})
+}
+
+// manyTools crosses verbs and nouns over ten servers.
+func manyTools(n int) []servers.Tool {
+	verbs := strings.Fields("list get create update delete search merge assign close export")
+	nouns := strings.Fields("issue repository branch comment file invoice customer message channel deployment")
+	var all []servers.Tool
+	for i := range n {
+		verb, noun, server := verbs[i%10], nouns[i/10%10], nouns[i/100%10]
+		t := tool(server+"s__"+verb+"_"+noun, `{"type":"object","properties":{"`+noun+`_id":{"type":"string","description":"Which `+noun+` to `+verb+`."},"limit":{"type":"integer"}}}`)
+		t.Description = pii.NewRaw("Use this to " + verb + " one " + noun + " or several of the " + server + " service. " + strings.Repeat("More is said about paging, filters and errors. ", 8))
+		all = append(all, t)
+	}
+	return all
+}

@@ -247,10 +247,16 @@ func (b *Bridge) entryOf(v Viewer, f found, d Detail) (pii.Tokenized, error) {
 			Name        string `json:"name"`
 			Description string `json:"description"`
 			*rank
-		}{f.tool.FullName(), short(discovery.CleanDescription(inClear(f.tool.Description)), maxSummary), f.rank})
+		}{f.tool.FullName(), summaryOf(inClear(f.tool.Description)), f.rank})
 	default:
 		return tokenizeJSON(v.Vault, f.tool.Server, f.tool.FullName())
 	}
+}
+
+// summaryOf is the beginning of a description. What is cleaned is a little longer,
+// since much of it may be hidden.
+func summaryOf(description string) string {
+	return short(discovery.CleanDescription(short(description, 4*maxSummary)), maxSummary)
 }
 
 // list answers GET /v1/tools.

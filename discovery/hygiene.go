@@ -51,6 +51,8 @@ func CleanDescription(text string) string {
 // isHidden tells characters that no reader sees.
 func isHidden(r rune) bool {
 	switch {
+	case r < 0x7F: // most are, and the tables below are slow
+		return r < ' '
 	case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 		return true // Cf: zero-width, bidirectional, tag characters, soft hyphens
 	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xE0100 && r <= 0xE01EF:

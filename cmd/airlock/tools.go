@@ -53,10 +53,13 @@ func (t toolsSearch) Run(ctx context.Context, c *Config, std streams) error {
 // toolPage is the answer of GET /tools.
 type toolPage struct {
 	Tools []struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
+		Name        string   `json:"name"`
+		Description string   `json:"description"`
+		Score       *float64 `json:"score,omitempty"`
+		Fits        *bool    `json:"fits,omitempty"`
 	} `json:"tools"`
 	Total      int    `json:"total"`
+	Fits       *bool  `json:"fits,omitempty"`
 	NextCursor string `json:"nextCursor,omitempty"`
 }
 
@@ -82,6 +85,9 @@ func printTools(ctx context.Context, c *Config, std streams, q url.Values, asJSO
 	if asJSON {
 		return printJSON(std.out, page)
 	}
+	if page.Fits != nil && !*page.Fits {
+		fmt.Fprintln(std.err, "airlock: no tool seems to do that; what is listed are guesses")
+	}
 	for _, t := range page.Tools {
 		fmt.Fprintf(std.out, "%-40s %s\n", t.Name, firstLine(t.Description, 100))
 	}
@@ -96,7 +102,7 @@ func allTools(ctx context.Context, cl *client, q url.Values) (toolPage, error) {
 		if err := cl.do(ctx, "/tools?"+q.Encode(), nil, &page); err != nil {
 			return all, err
 		}
-		all.Tools, all.Total = append(all.Tools, page.Tools...), page.Total
+		all.Tools, all.Total, all.Fits = append(all.Tools, page.Tools...), page.Total, page.Fits
 		if page.NextCursor == "" || q.Get("query") != "" {
 			return all, nil
 		}
