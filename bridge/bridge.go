@@ -21,6 +21,7 @@
 package bridge
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -60,8 +61,9 @@ type Bridge struct {
 	views   viewCache
 	shapes  observedShapes
 
-	mu       sync.Mutex         // guards accesses
-	accesses map[string]*Access // by token id
+	mu       sync.Mutex                    // guards what follows
+	accesses map[string]*Access            // by token id
+	byToken  map[[sha256.Size]byte]*Access // by digest of the token
 }
 
 // New checks the options and makes a Bridge.
@@ -83,7 +85,7 @@ func New(o Options) (*Bridge, error) {
 		o.Log = zap.NewNop()
 	}
 	return &Bridge{
-		options: o, log: o.Log, accesses: map[string]*Access{},
+		options: o, log: o.Log, accesses: map[string]*Access{}, byToken: map[[sha256.Size]byte]*Access{},
 		tokens: newTokenAuthority(o.Secret, o.TokenTTL),
 		audit:  auditLog{to: o.Audit},
 	}, nil
