@@ -128,9 +128,10 @@ func newService(t *testing.T, upstreams bridge.Upstreams, provider llm.Provider)
 			t.Fatal(err)
 		}
 	}
+	approvals := orchestrator.NewApprovals(time.Minute)
 	guard, err := bridge.New(bridge.Options{
 		Secret: []byte("a secret for tests, 32 bytes or more"), TokenTTL: time.Hour, Limits: bridge.DefaultLimits(),
-		Upstreams: upstreams, Audit: io.Discard, Pseudonym: pseudonym,
+		Upstreams: upstreams, Approver: approvals, Audit: io.Discard, Pseudonym: pseudonym,
 	})
 	must(err)
 	library, err := skills.New(skills.Options{Library: fstest.MapFS{}, UsersDir: dir + "/skills"})
@@ -146,7 +147,7 @@ func newService(t *testing.T, upstreams bridge.Upstreams, provider llm.Provider)
 	limits := orchestrator.DefaultLimits()
 	limits.Execution.Wall = 5 * time.Minute // a busy machine is none of this test's business
 	service, err := orchestrator.New(orchestrator.Options{
-		Provider: provider, Backends: []sandbox.Backend{box}, Bridge: guard, Skills: library, Workspaces: spaces,
+		Provider: provider, Backends: []sandbox.Backend{box}, Bridge: guard, Approvals: approvals, Skills: library, Workspaces: spaces,
 		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	})
