@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -19,7 +21,13 @@ type Config struct {
 
 	AllowedHosts   []string `env:"ALLOWED_HOSTS" help:"Further values of the Host header that mean this server, with their ports."`
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" help:"Origins whose pages may call this server."`
-	Auth           string   `default:"none" env:"AUTH" enum:"none" help:"Who may call. \"none\" is for loopback only."`
+	Auth           string   `default:"none" env:"AUTH" enum:"none,keys,jwt" help:"Who may call: none is for loopback only, keys takes API keys, jwt tokens of a provider."`
+	AuthJWKSURL    string   `name:"auth-jwks-url" env:"AUTH_JWKS_URL" help:"Where the provider of tokens publishes its keys."`
+	AuthAudience   string   `env:"AUTH_AUDIENCE" help:"Audience that tokens must be for."`
+	AuthIssuer     string   `env:"AUTH_ISSUER" help:"Issuer that tokens must be of, if set."`
+
+	RateLimitMax      int `default:"100" env:"RATE_LIMIT_MAX" help:"Tasks, scripts and chats that a user may begin in each window; 0 is no limit."`
+	RateLimitWindowMs int `default:"900000" env:"RATE_LIMIT_WINDOW_MS" help:"The window, in milliseconds."`
 
 	SandboxBackend   string `default:"auto" env:"SANDBOX_BACKEND" enum:"auto,wasm,docker" help:"What scripts run in: wasm is embedded, docker needs an engine and the image, auto takes docker where it is ready."`
 	SandboxImage     string `default:"airlock-sandbox:latest" env:"SANDBOX_IMAGE" help:"Image of the docker sandbox; make sandbox-image builds it."`
@@ -68,6 +76,8 @@ func (c *Config) Validate() error {
 		{"SANDBOX_TIMEOUT_MS", c.SandboxTimeoutMs, 1, 3_600_000},
 		{"SANDBOX_MEMORY_MB", c.SandboxMemoryMB, 8, 65_536},
 		{"SANDBOX_CPU_QUOTA", c.SandboxCPUQuota, 1000, 6_400_000},
+		{"RATE_LIMIT_MAX", c.RateLimitMax, 0, 1_000_000},
+		{"RATE_LIMIT_WINDOW_MS", c.RateLimitWindowMs, 1000, 86_400_000},
 		{"APPROVAL_TIMEOUT_MS", c.ApprovalTimeoutMs, 1000, 86_400_000},
 		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
 	} {
@@ -78,18 +88,31 @@ func (c *Config) Validate() error {
 	if c.SessionSecret != "" && len(c.SessionSecret) < 32 {
 		return fmt.Errorf("SESSION_SECRET has %d characters; it needs at least 32, or leave it out", len(c.SessionSecret))
 	}
-	if !c.loopback() {
-		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; listen on 127.0.0.1 and put a proxy that authenticates in front", c.Host)
+	if !c.loopback() && c.Auth == "none" {
+		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; set AUTH to keys or jwt, or listen on 127.0.0.1", c.Host)
+	}
+	return c.validateTokens()
+}
+
+func (c *Config) validateTokens() error {
+	if c.Auth != "jwt" {
+		return nil
+	}
+	u, err := url.Parse(c.AuthJWKSURL)
+	switch {
+	case c.AuthJWKSURL == "" || c.AuthAudience == "":
+		return errors.New("AUTH is jwt, which needs AUTH_JWKS_URL and AUTH_AUDIENCE")
+	case err != nil || u.Scheme != "https" && (u.Scheme != "http" || !loopbackHost(u.Hostname())):
+		return errors.New("AUTH_JWKS_URL must be an https URL: who can change the keys on their way can sign in as anybody")
 	}
 	return nil
 }
 
-func (c *Config) loopback() bool {
-	if c.Host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(c.Host)
-	return ip != nil && ip.IsLoopback()
+func (c *Config) loopback() bool { return loopbackHost(c.Host) }
+
+func loopbackHost(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c *Config) executionLimits() sandbox.Limits {

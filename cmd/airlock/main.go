@@ -74,6 +74,7 @@ type commands struct {
 	Tools   toolsCommand   `cmd:"" help:"Look at and call the tools of the upstream servers."`
 	Servers serversCommand `cmd:"" help:"Look after the upstream servers."`
 	PII     piiCommand     `cmd:"" name:"pii" help:"Find, replace and put back personal data in texts."`
+	Keys    keysCommand    `cmd:"" help:"Hand out and revoke the keys of callers."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what is configured, what works and what is missing."`
 }
 

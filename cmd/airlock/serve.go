@@ -7,9 +7,13 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"airlock/orchestrator/api"
+	"airlock/orchestrator/auth"
 )
 
 type serveCommand struct{}
@@ -30,12 +34,17 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 	if err != nil {
 		return err
 	}
+	if err := c.guardAPI(ctx, s, log); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	m, err := c.chooseModel()
 	if err != nil {
-		return err
+		return errors.Join(err, s.Close())
 	}
 	log.Info("airlock is serving", zap.String("url", "http://"+listener.Addr().String()), zap.String("model", m.String()), zap.String("catalog", c.Catalog))
-	log.Warn("no authentication: everybody on this machine may use this server and see the values of every user")
+	if c.Auth == "none" {
+		log.Warn("no authentication: everybody on this machine may use this server and see the values of every user")
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.api.Serve(listener) }() // ends with Close
 	select {
@@ -45,6 +54,36 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 	case err := <-failed:
 		_ = s.Close()
 		return fmt.Errorf("serve: %w", err)
+	}
+}
+
+// guardAPI puts the API that others reach in place of the commands' own.
+func (c *Config) guardAPI(ctx context.Context, s *system, log *zap.Logger) error {
+	callers, err := c.openCallers(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	own := s.api
+	rate := api.Rate{Most: c.RateLimitMax, Window: time.Duration(c.RateLimitWindowMs) * time.Millisecond}
+	if s.api, err = c.newAPI(s, callers, rate, log); err != nil {
+		s.api = own
+		return err
+	}
+	return own.Shutdown(ctx)
+}
+
+// openCallers makes what tells callers apart, nil where nothing does.
+func (c *Config) openCallers(ctx context.Context, s *system, log *zap.Logger) (api.Authenticator, error) {
+	switch c.Auth {
+	case "keys":
+		return auth.NewKeys(s.state, s.keys.callers)
+	case "jwt":
+		return auth.NewIssuer(ctx, auth.IssuerOptions{
+			JWKSURL: c.AuthJWKSURL, Audience: c.AuthAudience, Issuer: c.AuthIssuer,
+			Failed: func(err error) { log.Error("cannot fetch the keys that tokens are signed with", zap.Error(err)) },
+		})
+	default:
+		return nil, nil
 	}
 }
 

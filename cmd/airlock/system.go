@@ -22,6 +22,7 @@ import (
 	"airlock/ident"
 	"airlock/orchestrator"
 	"airlock/orchestrator/api"
+	"airlock/orchestrator/auth"
 	"airlock/orchestrator/llm"
 	"airlock/orchestrator/llm/anthropic"
 	"airlock/orchestrator/llm/openai"
@@ -41,6 +42,8 @@ type system struct {
 	service *orchestrator.Service
 	manager *servers.Manager
 	wasm    *wasm.Backend
+	state   *state.Files
+	keys    keys
 	closers []func() error // in the order to close in
 }
 
@@ -88,11 +91,18 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 	if err := c.openService(s, guard, approvals, keys, log); err != nil {
 		return nil, err
 	}
-	s.api, err = api.New(api.Options{
-		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
-		Models: c.models(), Rights: api.Rights{Run: true, Reveal: true, Approve: true}, Log: log,
-	})
+	s.keys = keys
+	s.api, err = c.newAPI(s, nil, api.Rate{}, log)
 	return s, err
+}
+
+// newAPI makes the API of the system. Without an authenticator it is the commands'
+// own way in.
+func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log *zap.Logger) (*api.Server, error) {
+	return api.New(api.Options{
+		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
+		Models: c.models(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
+	})
 }
 
 func (c *Config) openBridge(s *system, approver bridge.Approver, k keys, log *zap.Logger) (*bridge.Bridge, error) {
@@ -159,6 +169,7 @@ func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err
 	if k.state, err = state.Open(filepath.Join(c.DataDir, "state")); err != nil {
 		return k, err
 	}
+	s.state = k.state
 	s.closers = append(s.closers, k.state.Close)
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
 		none := func(ident.Session) bool { return false }
@@ -227,6 +238,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 type keys struct {
 	session   []byte // signs session tokens
 	state     []byte // seals what is kept of sessions
+	callers   []byte // seals the API keys
 	upstream  []byte // seals the tokens for remote servers
 	name      string // of the installation, for what it leaves outside of its folder
 	pseudonym ident.Pseudonym
@@ -254,8 +266,12 @@ func (c *Config) openKeys() (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("derive the key that seals tokens: %w", err)
 	}
+	callers, err := hkdf.Key(sha256.New, master, nil, "airlock api keys", 32)
+	if err != nil {
+		return keys{}, fmt.Errorf("derive the key that seals API keys: %w", err)
+	}
 	pseudonym := ident.NewPseudonym(naming)
-	k := keys{session: []byte(c.SessionSecret), state: sealing, upstream: upstream, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
+	k := keys{session: []byte(c.SessionSecret), state: sealing, callers: callers, upstream: upstream, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
 	if c.SessionSecret == "" {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {

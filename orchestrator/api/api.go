@@ -20,6 +20,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 	"go.uber.org/zap"
+
+	"airlock/orchestrator/auth"
 )
 
 // Options are what a Server is made of. All but Log are required.
@@ -34,20 +36,14 @@ type Options struct {
 	// Models are names that chats may ask for, beside "airlock", which is the model
 	// that the Service takes by itself.
 	Models []string
-	// Rights are what an unauthenticated caller may do. Give them only to a server
-	// that listens on loopback.
-	Rights Rights
-	Log    *zap.Logger
-}
-
-// Rights are what a caller may do.
-type Rights struct {
-	// Run allows tasks and scripts.
-	Run bool
-	// Reveal allows real values in answers that are tokenized otherwise.
-	Reveal bool
-	// Approve allows answers to calls that wait for their user's consent.
-	Approve bool
+	// Authenticator says who a caller is. Without one, every caller has Rights.
+	Authenticator Authenticator
+	// Rights are what an unauthenticated caller may do, as any user. Give them only to
+	// a server that listens on loopback.
+	Rights auth.Rights
+	// Rate bounds what a user may begin.
+	Rate Rate
+	Log  *zap.Logger
 }
 
 // bodyLimit bounds every request's body, in bytes.
@@ -61,6 +57,7 @@ type Server struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // in-process listeners
 	tries  *tries
+	rates  *rates
 }
 
 // New makes a server that does not listen yet.
@@ -72,7 +69,7 @@ func New(o Options) (*Server, error) {
 		o.Log = zap.NewNop()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{opts: o, ctx: ctx, cancel: cancel, tries: newTries()}
+	s := &Server{opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate)}
 	s.app = fiber.New(fiber.Config{
 		AppName:               "airlock",
 		BodyLimit:             bodyLimit,
@@ -97,6 +94,7 @@ func (s *Server) routes() {
 	}
 	s.app.Get("/health", s.health)
 	s.app.Get("/ready", s.ready)
+	s.app.Use(s.authenticate)
 	s.app.Post("/task", s.needRun, s.postTask)
 	s.app.Get("/tasks", s.needRun, s.listTasks)
 	s.app.Get("/tasks/:id", s.needRun, s.getTask)
@@ -126,19 +124,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.app.ShutdownWithContext(ctx)
 	s.work.Wait()
 	return err
-}
-
-// mayReveal refuses real values to a caller without the right to them.
-func (s *Server) mayReveal(asked bool) error {
-	if asked && !s.opts.Rights.Reveal {
-		return problem{fiber.StatusForbidden, "no_reveal_right", "detokenized results need the right reveal", "leave out detokenize, or use a key with that right"}
-	}
-	return nil
-}
-
-func (s *Server) needRun(c *fiber.Ctx) error {
-	if !s.opts.Rights.Run {
-		return problem{Status: fiber.StatusUnauthorized, Code: "unauthorized", Message: "this server takes no unauthenticated requests", Hint: "send an API key"}
-	}
-	return c.Next()
 }

@@ -16,6 +16,7 @@ import (
 	"airlock/bridge"
 	"airlock/ident"
 	"airlock/orchestrator"
+	"airlock/orchestrator/auth"
 	"airlock/pii"
 	"airlock/pii/detect"
 	"airlock/runtime/sandbox"
@@ -102,9 +103,14 @@ func tokenized(t *testing.T, v *pii.Vault, text string) pii.Tokenized {
 }
 
 // start serves f and returns a function that sends one request.
-func start(t *testing.T, f *fakeService, rights Rights) func(method, path, body string, headers ...string) (int, http.Header, string) {
+func start(t *testing.T, f *fakeService, rights auth.Rights) func(method, path, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
-	s, err := New(Options{Service: f, Port: "3000", Rights: rights})
+	return startWith(t, Options{Service: f, Port: "3000", Rights: rights})
+}
+
+func startWith(t *testing.T, o Options) func(method, path, body string, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	s, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +151,7 @@ func start(t *testing.T, f *fakeService, rights Rights) func(method, path, body 
 	}
 }
 
-var all = Rights{Run: true, Reveal: true, Approve: true}
+var all = auth.Rights{Run: true, Reveal: true, Approve: true}
 
 func code(t *testing.T, body string) string {
 	t.Helper()
@@ -415,14 +421,14 @@ func TestExecuteRevealsOnlyOnRequestAndByRight(t *testing.T) {
 	f := &fakeService{execution: orchestrator.Execution{Session: "ses_1", Reason: sandbox.ReasonOK, Vault: v, Value: tokenized(t, v, `"ann@example.org"`)}}
 	for name, tc := range map[string]struct {
 		body     string
-		rights   Rights
+		rights   auth.Rights
 		status   int
 		revealed bool
 	}{
 		"tokens by default":           {`{"userId":"u1","code":"x"}`, all, 200, false},
 		"values on request":           {`{"userId":"u1","code":"x","detokenize":true}`, all, 200, true},
-		"no values without the right": {`{"userId":"u1","code":"x","detokenize":true}`, Rights{Run: true}, 403, false},
-		"nothing without any right":   {`{"userId":"u1","code":"x"}`, Rights{}, 401, false},
+		"no values without the right": {`{"userId":"u1","code":"x","detokenize":true}`, auth.Rights{Run: true}, 403, false},
+		"nothing without any right":   {`{"userId":"u1","code":"x"}`, auth.Rights{}, 403, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -440,13 +446,13 @@ func TestToolsAreRevealedByRightOnly(t *testing.T) {
 	f := &fakeService{vault: v, json: tokenized(t, v, `{"tools":["ann@example.org"]}`)}
 	for name, tc := range map[string]struct {
 		path   string
-		rights Rights
+		rights auth.Rights
 		status int
 		shown  bool
 	}{
 		"tokens by default":         {"/tools", all, 200, false},
 		"values on request":         {"/tools?detokenize=true", all, 200, true},
-		"refused without the right": {"/tools?detokenize=true", Rights{Run: true}, 403, false},
+		"refused without the right": {"/tools?detokenize=true", auth.Rights{Run: true}, 403, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

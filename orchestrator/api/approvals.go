@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/gofiber/fiber/v2"
 
 	"airlock/ident"
@@ -16,17 +18,14 @@ type approvalBody struct {
 // postApproval answers a call that waits for its user. What the task does next is
 // told by its events, so the answer holds no more than the decision.
 func (s *Server) postApproval(c *fiber.Ctx) error {
-	if !s.opts.Rights.Approve {
+	if !callerOf(c).Rights.Approve {
 		return problem{fiber.StatusForbidden, "no_approve_right", "answering an approval needs the right approve", "use a key with that right"}
 	}
 	var body approvalBody
 	if err := decode(c, &body); err != nil {
 		return err
 	}
-	if body.UserID == "" {
-		body.UserID = localUser
-	}
-	user, err := parseUser(body.UserID)
+	user, err := user(c, cmp.Or(body.UserID, localOf(c)))
 	if err != nil {
 		return err
 	}

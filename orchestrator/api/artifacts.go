@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) listArtifacts(c *fiber.Ctx) error {
-	user, err := parseUser(c.Params("userId"))
+	user, err := user(c, c.Params("userId"))
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Server) listArtifacts(c *fiber.Ctx) error {
 // getArtifact sends a file as a download, never for display: what scripts leave
 // is not trusted to run in a browser.
 func (s *Server) getArtifact(c *fiber.Ctx) error {
-	user, err := parseUser(c.Params("userId"))
+	user, err := user(c, c.Params("userId"))
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (s *Server) getArtifact(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	data, err := presentFile(file)
+	data, err := presentFile(file, callerOf(c).Rights.Reveal)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 	if !slices.Contains(s.models(), model) {
 		return problem{fiber.StatusNotFound, "model_not_found", fmt.Sprintf("there is no model %q here", brief(model)), "GET /v1/models lists them"}
 	}
-	user, err := parseUser(cmp.Or(body.User, localUser))
+	user, err := user(c, cmp.Or(body.User, localOf(c)))
 	if err != nil {
 		return err
 	}
@@ -136,6 +136,7 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 		return err
 	}
 	chat.model, chat.usage, chat.base = model, body.Options.IncludeUsage, "http://"+c.Hostname()
+	chat.real = callerOf(c).Rights.Reveal
 	c.Set(sessionHeader, string(chat.session))
 	if body.Stream {
 		return chat.stream(c)
@@ -148,6 +149,9 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 func (s *Server) openChat(c *fiber.Ctx, request orchestrator.TaskRequest) (*chat, error) {
 	try := s.tries.find(request.User, c.BodyRaw(), c.Get("X-Stainless-Retry-Count"))
 	if try == nil {
+		if err := s.allow(c, request.User); err != nil {
+			return nil, err
+		}
 		id, err := s.opts.Service.Submit(s.ctx, request)
 		if err != nil {
 			return nil, err

@@ -28,6 +28,7 @@ type chat struct {
 	model   string // as it was asked for
 	usage   bool   // is told at the end of a stream
 	base    string // URL of this server
+	real    bool   // with real values in place of tokens
 }
 
 type chatChoice struct {
@@ -97,7 +98,7 @@ func (c *chat) answer(f *fiber.Ctx) error {
 	} else {
 		c.server.tries.end(c.try)
 	}
-	view, err := presentTask(task, c.server.opts.Rights.Reveal)
+	view, err := presentTask(task, c.real)
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (c *chat) stream(f *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	s := &chatStream{chat: c, presenter: presenter{vault: task.Vault, real: c.server.opts.Rights.Reveal}}
+	s := &chatStream{chat: c, presenter: presenter{vault: task.Vault, real: c.real}}
 	follow := &follower{server: c.server, user: c.user, id: c.id, conn: f.Context().Conn(), write: s.write}
 	f.Set(fiber.HeaderContentType, eventStream)
 	f.Set("X-Accel-Buffering", "no")

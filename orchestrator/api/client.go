@@ -13,7 +13,8 @@ import (
 // server ends it with Shutdown.
 func (s *Server) Client() (client *http.Client, baseURL string) {
 	listener := fasthttputil.NewInmemoryListener()
-	s.work.Go(func() { _ = s.Serve(listener) }) // ends with Shutdown
+	context.AfterFunc(s.ctx, func() { _ = listener.Close() }) // also before Serve has begun
+	s.work.Go(func() { _ = s.Serve(listener) })               // ends with Shutdown
 	dial := func(context.Context, string, string) (net.Conn, error) { return listener.Dial() }
 	return &http.Client{Transport: &http.Transport{DialContext: dial}}, "http://localhost:" + s.opts.Port
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-
-	"airlock/ident"
 )
 
 // decode reads the body into a struct. It names an unknown, repeated or ill-typed
@@ -135,23 +133,6 @@ func milliseconds(field string, n int64) (time.Duration, error) {
 		return 0, badBody(fmt.Sprintf("%s must be between 1 and %d", field, maxMilliseconds))
 	}
 	return time.Duration(n) * time.Millisecond, nil
-}
-
-func parseUser(text string) (ident.User, error) {
-	user, err := ident.ParseUser(text)
-	if err != nil {
-		return "", problem{fiber.StatusBadRequest, "invalid_user_id", err.Error(), "an id of your own user base, or an e-mail address, will do"}
-	}
-	return user, nil
-}
-
-// localUser is who calls, on a server of one user.
-const localUser = "local"
-
-// queryUser reads the userId of calls without a body; on a server of one user it
-// may be left out.
-func queryUser(c *fiber.Ctx) (ident.User, error) {
-	return parseUser(c.Query("userId", localUser))
 }
 
 // strictQuery refuses parameters that the call does not know.

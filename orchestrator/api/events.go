@@ -49,7 +49,7 @@ func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, afte
 	if err != nil {
 		return err
 	}
-	events := &eventWriter{after: after, presenter: presenter{vault: task.Vault, real: s.opts.Rights.Reveal}}
+	events := &eventWriter{after: after, presenter: presenter{vault: task.Vault, real: callerOf(c).Rights.Reveal}}
 	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), write: events.write}
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"airlock/orchestrator"
+	"airlock/orchestrator/auth"
 	"airlock/pii"
 )
 
@@ -92,7 +93,7 @@ func TestEventsHoldRealValuesForTheirUser(t *testing.T) {
 
 func TestEventsHoldTokensWithoutTheRight(t *testing.T) {
 	t.Parallel()
-	send := start(t, conversation(t), Rights{Run: true})
+	send := start(t, conversation(t), auth.Rights{Run: true})
 	if _, _, body := send("GET", "/tasks/task_1/events", ""); strings.Contains(body, "ann@") {
 		t.Errorf("a value is shown: %s", body)
 	}
@@ -182,7 +183,7 @@ func TestApprovalIsAnswered(t *testing.T) {
 	if status, _, body := send("POST", "/tasks/t/approvals/a", `{"decision":"approve","scope":"task"}`); status != http.StatusOK || f.decided != (orchestrator.Decision{Approve: true, Task: true}) {
 		t.Errorf("answered %d %s, decided %+v", status, body, f.decided)
 	}
-	send = start(t, f, Rights{Run: true, Reveal: true})
+	send = start(t, f, auth.Rights{Run: true, Reveal: true})
 	if status, _, body := send("POST", "/tasks/t/approvals/a", `{"decision":"approve"}`); status != http.StatusForbidden || code(t, body) != "no_approve_right" {
 		t.Errorf("without the right: %d %s", status, body)
 	}

@@ -27,11 +27,11 @@ func (s *Server) postExecute(c *fiber.Ctx) error {
 	if err := decode(c, &body); err != nil {
 		return err
 	}
-	user, err := parseUser(body.UserID)
+	user, err := user(c, body.UserID)
 	if err != nil {
 		return err
 	}
-	if err := s.mayReveal(body.Detokenize); err != nil {
+	if err := mayReveal(c, body.Detokenize); err != nil {
 		return err
 	}
 	timeout, err := milliseconds("timeoutMs", body.TimeoutMs)
@@ -40,6 +40,9 @@ func (s *Server) postExecute(c *fiber.Ctx) error {
 	}
 	if body.Language == "" {
 		body.Language = string(sandbox.JavaScript)
+	}
+	if err := s.allow(c, user); err != nil {
+		return err
 	}
 	out, err := s.opts.Service.Execute(s.ctx, orchestrator.ExecuteRequest{
 		User: user, Session: ident.Session(body.SessionID), Language: sandbox.Language(body.Language), Backend: body.Backend,

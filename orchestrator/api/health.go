@@ -15,7 +15,8 @@ func (s *Server) health(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"status": "ok", "timestamp": time.Now().UTC()})
 }
 
-// ready says whether tasks can be worked on, component by component.
+// ready says whether tasks can be worked on; component by component where callers
+// are not told apart anyway.
 func (s *Server) ready(c *fiber.Ctx) error {
 	ctx, cancel := context.WithTimeout(s.ctx, readyTimeout)
 	defer cancel()
@@ -27,6 +28,9 @@ func (s *Server) ready(c *fiber.Ctx) error {
 			components[name] = err.Error()
 			status, code = "not ready", fiber.StatusServiceUnavailable
 		}
+	}
+	if s.opts.Authenticator != nil {
+		return c.Status(code).JSON(fiber.Map{"status": status}) // to whoever asks
 	}
 	return c.Status(code).JSON(fiber.Map{"status": status, "components": components})
 }

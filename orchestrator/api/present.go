@@ -206,9 +206,10 @@ func jsonOrNull(text string) json.RawMessage {
 func rawText(r pii.Raw) string { return reveal.Text(r) }
 
 // presentFile puts the user's values into a text file; other files go out as
-// they are. Each vault knows the tokens of one session and leaves others alone.
-func presentFile(f orchestrator.ArtifactFile) ([]byte, error) {
-	if !f.Text {
+// they are, and all do without real. Each vault knows the tokens of one session and
+// leaves others alone.
+func presentFile(f orchestrator.ArtifactFile, real bool) ([]byte, error) {
+	if !f.Text || !real {
 		return f.Data, nil
 	}
 	text := string(f.Data)

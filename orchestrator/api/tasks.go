@@ -26,12 +26,15 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	if err := decode(c, &body); err != nil {
 		return err
 	}
-	user, err := parseUser(body.UserID)
+	user, err := user(c, body.UserID)
 	if err != nil {
 		return err
 	}
 	timeout, err := milliseconds("timeoutMs", body.TimeoutMs)
 	if err != nil {
+		return err
+	}
+	if err := s.allow(c, user); err != nil {
 		return err
 	}
 	id, err := s.opts.Service.Submit(s.ctx, orchestrator.TaskRequest{
@@ -56,7 +59,7 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 }
 
 func (s *Server) answerTask(c *fiber.Ctx, t orchestrator.Task) error {
-	view, err := presentTask(t, s.opts.Rights.Reveal)
+	view, err := presentTask(t, callerOf(c).Rights.Reveal)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,24 @@ func (f *Files) Get(ctx context.Context, name string) ([]byte, error) {
 	return value, nil
 }
 
+// List gives the names right below a folder, in order.
+func (f *Files) List(ctx context.Context, folder string) ([]string, error) {
+	if err := check(ctx, folder); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(f.root.FS(), folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list kept values: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") { // one that is being written
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
 // Delete removes what is under name. Removing nothing is no error.
 func (f *Files) Delete(ctx context.Context, name string) error {
 	if err := check(ctx, name); err != nil {

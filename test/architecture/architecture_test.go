@@ -55,7 +55,7 @@ var tiers = [][]string{
 	{"cmd"},
 	{"orchestrator/api", "orchestrator/web", "orchestrator/mcpserver"},
 	{"orchestrator"},
-	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state"},
+	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth"},
 	{"runtime/sandbox", "runtime/helpers", "discovery", "workspace/rooted"},
 	{"servers"},
 	{"pii"},
@@ -110,7 +110,7 @@ func TestForbiddenImports(t *testing.T) {
 		{"github.com/openai/", []string{"orchestrator/llm/openai"}, "a provider's types stay in its driver"},
 		{"github.com/moby/moby/", []string{"runtime/docker"}, "the engine of containers can be replaced in one place"},
 		{"github.com/tetratelabs/wazero", []string{"runtime/wasm"}, "the engine can be replaced in one place"},
-		{"github.com/golang-jwt/", []string{"bridge"}, "session tokens are made and checked in one place"},
+		{"github.com/golang-jwt/", []string{"bridge", "orchestrator/auth"}, "session tokens are made and checked in one place, those of callers in another"},
 		{"github.com/alecthomas/kong", []string{"cmd"}, "only cmd reads flags and environment"},
 	}
 	all := packages(t)

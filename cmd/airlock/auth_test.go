@@ -1,0 +1,57 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"airlock/orchestrator/auth"
+)
+
+// TestServerTakesKeys puts the guarded API in place as serve does, and calls it with
+// a key, without one, and with one that was revoked meanwhile.
+func TestServerTakesKeys(t *testing.T) {
+	t.Parallel()
+	var config *Config
+	cl := openSystem(t, func(c *Config) { c.Auth, c.RateLimitMax, c.RateLimitWindowMs = "keys", 100, 1000; config = c })
+	if err := config.guardAPI(t.Context(), cl.system, zap.NewNop()); err != nil {
+		t.Fatal(err)
+	}
+	client, base := cl.system.api.Client()
+	keys, err := auth.NewKeys(cl.system.state, cl.system.keys.callers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, key, err := keys.Create(t.Context(), "ann", auth.Rights{Run: true}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	post := func(credential string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/execute", strings.NewReader(`{"code":"return 1"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", credential)
+		answer, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode
+	}
+	if got := post("Bearer " + key); got != http.StatusOK {
+		t.Errorf("with the key: %d", got)
+	}
+	if got := post(""); got != http.StatusUnauthorized {
+		t.Errorf("without a key: %d", got)
+	}
+	if err := keys.Revoke(t.Context(), made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := post("Bearer " + key); got != http.StatusUnauthorized {
+		t.Errorf("with a revoked key: %d", got)
+	}
+}
