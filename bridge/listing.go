@@ -156,7 +156,8 @@ type rank struct {
 
 // newRank keeps two digits, which is as much as the score means.
 func newRank(score float64) *rank {
-	return &rank{Score: math.Round(score*100) / 100, Fits: score >= discovery.Fits}
+	score = math.Round(score*100) / 100
+	return &rank{Score: score, Fits: score >= discovery.Fits}
 }
 
 // fitting is the member of an answer that says whether the best match is more than

@@ -83,7 +83,7 @@ func TestListing(t *testing.T) {
 func TestListingSaysWhetherToolsFit(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for query, want := range map[string]bool{"delete all": true, "delete zzyzxq qwrtpl bvcnm xxqz wvvkx ttrzq plmokz kkzzq vvbnq": false, "zzyzxq": false} {
+	for query, want := range map[string]bool{"delete all": true, "mail zzyzxq qwrtpl bvcnm xxqz wvvkx ttrzq plmokz kkzzq vvbnq": false, "zzyzxq": false} {
 		_, body := r.do(http.MethodGet, "/v1/tools?detail=summary&query="+url.QueryEscape(query), "")
 		var got struct {
 			Fits  *bool

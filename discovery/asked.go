@@ -20,6 +20,7 @@ const (
 	cosineLikeness   = 0.8  // of words with the cosine 1
 	meaningPart      = 0.2  // of the score
 	serverPart       = 0.05 // of the score
+	namePart         = 0.08 // of the score
 	wholeFrequency   = 0.5  // from here on a stem belongs wholly to what a tool means
 	mismatch         = 0.75 // is left of the score of a tool that does another kind of thing
 	tellingFrequency = 0.25 // a stem with less in every tool is in passing only

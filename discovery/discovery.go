@@ -42,7 +42,7 @@ type Match struct {
 // Fits is the score under which a match is a guess: when the best match of a search
 // scores less, most likely no tool fits. It was chosen with the questions in
 // testdata/questions.tsv, some of which no tool can answer.
-const Fits = 0.28
+const Fits = 0.3
 
 // maxIndexedText bounds how much of one description is indexed. The real ones
 // say what a tool does in their first paragraphs; what follows is examples.
@@ -73,6 +73,7 @@ func NewIndex(tools []servers.Tool) (*Index, error) {
 		ix.ranks.add(fields.frequencies(words), i == 0 || tool.Server != sorted[i-1].Server)
 	}
 	ix.ranks.finish()
+	ix.ranks.called = ix.ranks.calledStems(sorted, words)
 	return ix, nil
 }
 

@@ -27,6 +27,7 @@ type ranking struct {
 	servers  []int       // by tool
 	sizes    []int       // of servers, in tools
 	intents  []intent    // by tool
+	called   [][]int     // by tool: the stems of its name, but for what all of its server share
 }
 
 type posting struct {
@@ -168,13 +169,15 @@ func (r *ranking) scores(asked asked) []float64 {
 		}
 	}
 	fitting := r.fittingServers(scores)
+	likeness := r.likenesses(asked)
 	for tool, explained := range scores {
 		if explained == 0 {
 			continue
 		}
-		scores[tool] = (1-meaningPart-serverPart)*explained/asked.weight +
+		scores[tool] = (1-meaningPart-serverPart-namePart)*explained/asked.weight +
 			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool]))) +
-			serverPart*fitting[r.servers[tool]]
+			serverPart*fitting[r.servers[tool]] +
+			namePart*r.covered(tool, likeness)
 		scores[tool] *= agreement(asked.intent, r.intents[tool])
 	}
 	return scores
@@ -194,6 +197,35 @@ func (r *ranking) fittingServers(explained []float64) []float64 {
 		}
 	}
 	return fitting
+}
+
+// likenesses says for each stem how well it answers for a word of the question.
+func (r *ranking) likenesses(asked asked) []float64 {
+	all := make([]float64, len(r.stems))
+	for _, c := range asked.concepts {
+		for _, a := range c.alternatives {
+			all[a.stem] = max(all[a.stem], a.likeness)
+			for _, stem := range a.also {
+				all[stem] = max(all[stem], a.likeness)
+			}
+		}
+	}
+	return all
+}
+
+// covered says how much of a tool's name was asked for: of create_collection and
+// create_collection_comment the first is meant by who wants a collection.
+func (r *ranking) covered(tool int, likeness []float64) float64 {
+	sum, all := 0.0, 0.0
+	for _, stem := range r.called[tool] {
+		weight := r.rarity(stem)
+		sum += weight * likeness[stem]
+		all += weight
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
 }
 
 // together is the mean frequency of a stem and of others that the same tool has, or

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,19 +42,37 @@ func (s *stemmer) stem(word string) string {
 // that "github" finds GitHub and "pull" finds it too.
 func splitWords(text string) []string {
 	var words []string
-	for _, run := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(run) > maxWord {
-			continue
-		}
-		parts := splitIdentifier(run)
-		for _, p := range parts {
-			words = append(words, strings.ToLower(p))
-		}
+	for _, run := range wordRuns(text) {
+		parts := lowerParts(run)
+		words = append(words, parts...)
 		if len(parts) > 1 {
 			words = append(words, strings.ToLower(run))
 		}
 	}
 	return words
+}
+
+// splitName is splitWords without whole identifiers.
+func splitName(name string) []string {
+	var words []string
+	for _, run := range wordRuns(name) {
+		words = append(words, lowerParts(run)...)
+	}
+	return words
+}
+
+// wordRuns lists the runs of letters and digits that may be words.
+func wordRuns(text string) []string {
+	runs := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(runs, func(run string) bool { return len(run) > maxWord })
+}
+
+func lowerParts(run string) []string {
+	parts := splitIdentifier(run)
+	for i, p := range parts {
+		parts[i] = strings.ToLower(p)
+	}
+	return parts
 }
 
 // splitIdentifier cuts where a capital begins a word: "HTTPServer" is HTTP and
