@@ -3,12 +3,16 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"airlock/ident"
 	"airlock/orchestrator/llm/llmtest"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
+	"airlock/servers"
 )
 
 // writes plays a script that leaves an artifact with what it was given.
@@ -93,5 +97,40 @@ func TestSessionAtWorkIsNotErased(t *testing.T) {
 	defer s.sessions.release(held)
 	if err := s.EraseSession(t.Context(), user, held.id); !errors.Is(err, ErrWorking) {
 		t.Errorf("got %v, want ErrWorking", err)
+	}
+}
+
+// ended records the sessions that servers were told of.
+type ended struct {
+	mu  sync.Mutex // guards all
+	all []servers.Caller
+}
+
+func (e *ended) EndSession(c servers.Caller) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, c)
+	return nil
+}
+
+func TestServersAreToldOfEndedSessions(t *testing.T) {
+	t.Parallel()
+	s, told := newTestService(t, llmtest.NewScript(), returns("1")), &ended{}
+	s.sessions.opts.Servers = told
+	for name, end := range map[string]func(ident.Session) error{
+		"idle":   func(ident.Session) error { return s.sessions.endIdle(0) },
+		"erased": func(id ident.Session) error { return s.EraseSession(t.Context(), user, id) },
+	} {
+		one, err := s.sessions.take(user, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.sessions.release(one)
+		if err := end(one.id); err != nil {
+			t.Fatal(err)
+		}
+		if want := (servers.Caller{User: user, Session: one.id}); !slices.Contains(told.all, want) {
+			t.Errorf("%s: told of %v, want %v", name, told.all, want)
+		}
 	}
 }

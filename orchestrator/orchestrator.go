@@ -48,6 +48,8 @@ type Options struct {
 	StateKey []byte
 	// Pseudonym names users in paths and logs.
 	Pseudonym ident.Pseudonym
+	// Servers, if set, is told of each session that has ended.
+	Servers SessionServers
 	// StubsDir is where the service writes the files that tell scripts their tools,
 	// into a folder of its own that Close removes.
 	StubsDir string

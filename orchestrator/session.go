@@ -11,6 +11,7 @@ import (
 	"airlock/orchestrator/llm"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
+	"airlock/servers"
 	"airlock/skills"
 	"airlock/workspace"
 )
@@ -254,6 +255,9 @@ func (r *sessions) end(list []*session) error {
 	var errs []error
 	for _, s := range list {
 		errs = append(errs, s.close(), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id))
+		if r.opts.Servers != nil {
+			errs = append(errs, r.opts.Servers.EndSession(servers.Caller{User: s.user, Session: s.id}))
+		}
 	}
 	return errors.Join(errs...)
 }

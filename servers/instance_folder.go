@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // placed fills the instance's folder in, and makes it.
@@ -70,6 +71,49 @@ func (u *upstream) folderName(owner Caller) string {
 	default:
 		return sessionPrefix + pseudonym.Text(u.entry.instanceKey(owner))
 	}
+}
+
+// EndSession stops what runs for a session alone and removes what that kept. The
+// session must not call any more. It waits for servers to end.
+func (m *Manager) EndSession(c Caller) error {
+	errs := make([]error, len(m.upstreams))
+	var all sync.WaitGroup
+	for i, u := range m.upstreams {
+		if u.entry.Instance == instanceSession {
+			all.Go(func() { errs[i] = u.endSession(c) })
+		}
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("end a session at its servers: %w", err)
+	}
+	return nil
+}
+
+func (u *upstream) endSession(c Caller) error {
+	key := u.entry.instanceKey(c)
+	u.mu.Lock()
+	i := u.instances[key]
+	delete(u.instances, key)
+	u.mu.Unlock()
+	var err error
+	if i != nil {
+		err = i.close()
+		i.settle()
+	}
+	dir := u.manager.options.DataDir
+	if dir == "" {
+		return err
+	}
+	root, openErr := os.OpenRoot(dir)
+	if errors.Is(openErr, os.ErrNotExist) {
+		return err
+	}
+	if openErr != nil {
+		return errors.Join(err, openErr)
+	}
+	defer root.Close()
+	return errors.Join(err, root.RemoveAll(filepath.Join(u.entry.Name, u.folderName(c))))
 }
 
 // Prune removes the folders of all sessions' instances. It is for a start, when

@@ -74,6 +74,48 @@ func assertNoUserInNames(t *testing.T, dir string) {
 	}
 }
 
+func TestEndedSessionLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, instance := range []string{"session", "user", "shared"} {
+		t.Run(instance, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			m := managerWith(t, Options{
+				Catalog: catalogOf(t, peerEntry(t, "peer", "plain", fmt.Sprintf(`,"cwd":"${instance:folder}","instance":%q`, instance))),
+				Environ: os.LookupEnv, Keeper: keeping(), DataDir: data,
+			})
+			other := Caller{User: anyone.User, Session: "ses_2"}
+			mine := watch(t, say(t, m, anyone, act("pid")))
+			say(t, m, other, act("pid"))
+			before := folders(t, data)
+			if err := m.EndSession(anyone); err != nil {
+				t.Fatal(err)
+			}
+			want, running := before, m.Status()[0].Running
+			if instance == "session" {
+				mine.assertEnds(t)
+				want--
+			}
+			if got := folders(t, data); got != want || running != want {
+				t.Errorf("%d folders and %d processes are left of %d, want %d", got, running, before, want)
+			}
+			say(t, m, other, nil)
+			if err := m.EndSession(Caller{User: "nobody", Session: "ses_3"}); err != nil {
+				t.Errorf("a session that used nothing: %v", err)
+			}
+		})
+	}
+}
+
+func folders(t *testing.T, data string) int {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(data, "peer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
 func TestPruneRemovesSessionsFoldersOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

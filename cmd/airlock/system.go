@@ -139,7 +139,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Log: log,
+		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Log: log,
 	})
 	if err != nil {
 		return err
