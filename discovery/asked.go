@@ -34,6 +34,7 @@ type asked struct {
 	concepts []concept
 	weight   float64 // of all concepts
 	meaning  vector
+	meant    float64 // the weight of the words that meaning is made of
 	intent   intent
 }
 
@@ -125,6 +126,7 @@ func (a *asked) addWord(r *ranking, w word, meant []string) {
 	}
 	if known {
 		a.meaning.addScaled(&v, 1)
+		a.meant += w.weight
 		unit := v.unit()
 		c.addLikes(r, &unit)
 	}

@@ -170,12 +170,13 @@ func (r *ranking) scores(asked asked) []float64 {
 	}
 	fitting := r.fittingServers(scores)
 	likeness := r.likenesses(asked)
+	meaning := meaningPart * min(1, asked.meant/asked.weight)
 	for tool, explained := range scores {
 		if explained == 0 {
 			continue
 		}
 		scores[tool] = (1-meaningPart-serverPart-namePart)*explained/asked.weight +
-			meaningPart*max(0, float64(asked.meaning.dot(&r.tools[tool]))) +
+			meaning*max(0, float64(asked.meaning.dot(&r.tools[tool]))) +
 			serverPart*fitting[r.servers[tool]] +
 			namePart*r.covered(tool, likeness)
 		scores[tool] *= agreement(asked.intent, r.intents[tool])
