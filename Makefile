@@ -71,6 +71,10 @@ bench: deps ## measure, side by side in one run
 	@$(GO) test -count=1 -v -run TestContextCost ./test/contextcost | grep -vE '^(=== |--- |PASS)'
 	$(GO) test -run '^$$' -bench . -benchmem -count $${COUNT:-1} $(PACKAGES)
 
+.PHONY: servers-check
+servers-check: build ## run every server of the catalog that can run here
+	scripts/servers-check.sh
+
 .PHONY: soak
 soak: deps ## fuzz and repeat for long (FUZZTIME=10m)
 	scripts/soak.sh $${FUZZTIME:-10m}

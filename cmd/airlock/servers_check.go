@@ -16,7 +16,7 @@ import (
 type serversCheck struct {
 	Names    []string `arg:"" optional:"" help:"Servers to run; all of the catalog by default."`
 	Running  bool     `name:"run" help:"Start each server, list its tools and call a harmless one."`
-	Probes   string   `type:"existingfile" help:"JSON file that says which tool to call: {\"server\": {\"tool\": \"name\", \"arguments\": {}}}."`
+	Probes   string   `type:"existingfile" help:"JSON file that says which tool to call: {\"server\": {\"tool\": \"name\", \"arguments\": {}}}; none for an empty name."`
 	Markdown bool     `help:"Print the report as a table in Markdown."`
 	JSON     bool     `help:"Print JSON."`
 }
@@ -139,7 +139,8 @@ func (k serversCheck) runAll(ctx context.Context, catalog *servers.Catalog, c *C
 		line := lineOf(e)
 		if line.State, line.Detail = readiness(catalog, e, c); line.State == stateReady {
 			done := progress(std, "running "+e.Name)
-			err := c.try(ctx, std, &line, probes[e.Name])
+			p, ok := probes[e.Name]
+			err := c.try(ctx, std, &line, p, !ok)
 			done()
 			if err != nil {
 				return nil, err
@@ -153,8 +154,9 @@ func (k serversCheck) runAll(ctx context.Context, catalog *servers.Catalog, c *C
 // checkUser is the user that checks run as.
 const checkUser = "check"
 
-// try runs one server and fills in how that went. Its error is one of airlock.
-func (c *Config) try(ctx context.Context, std streams, line *serverLine, p probe) error {
+// try runs one server and fills in how that went. It calls the probe's tool, or one
+// of its choice. Its error is one of airlock.
+func (c *Config) try(ctx context.Context, std streams, line *serverLine, p probe, choose bool) error {
 	single := *c
 	single.only = []string{line.Name}
 	cl, err := single.light().connect(std)
@@ -164,12 +166,12 @@ func (c *Config) try(ctx context.Context, std streams, line *serverLine, p probe
 	defer cl.close()
 	tools, err := cl.started(ctx, line.Name, checkUser)
 	if err != nil {
-		line.State, line.Detail = stateFails, err.Error()
+		line.State, line.Detail = stateFails, reason(err, line.Name)
 		return nil
 	}
 	count := len(tools)
 	line.State, line.Tools = stateWorks, &count
-	if p.Tool == "" {
+	if choose {
 		p = harmless(line.Name, tools)
 	}
 	if p.Tool == "" {
@@ -180,7 +182,7 @@ func (c *Config) try(ctx context.Context, std streams, line *serverLine, p probe
 	}
 	line.Called = p.Tool
 	if err := cl.call(ctx, checkUser, line.Name+"__"+p.Tool, p.Arguments); err != nil {
-		line.State, line.Detail = stateFails, err.Error()
+		line.State, line.Detail = stateFails, reason(err, line.Name)
 	}
 	return nil
 }

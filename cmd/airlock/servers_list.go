@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"airlock/servers"
 )
@@ -84,7 +85,12 @@ func readiness(catalog *servers.Catalog, e servers.Entry, c *Config) (state, det
 		err = errors.Join(m.Missing(e.Name), m.Close())
 	}
 	if err != nil {
-		return stateMissing, err.Error()
+		return stateMissing, reason(err, e.Name)
 	}
 	return stateReady, ""
+}
+
+// reason is an error in a report that names the server already.
+func reason(err error, server string) string {
+	return strings.TrimPrefix(err.Error(), fmt.Sprintf("start server %q: ", server))
 }
