@@ -83,7 +83,12 @@ func (a *agent) begin() error {
 	if err != nil {
 		return err
 	}
-	a.task.request.Text, a.task.request.History = pii.Raw{}, nil // kept no longer than needed: erasing could not reach it
+	note, err := a.takeUploads()
+	if err != nil {
+		return err
+	}
+	text = pii.Join(text, note)
+	a.task.request.Text, a.task.request.History, a.task.request.Files = pii.Raw{}, nil, nil // kept no longer than needed: erasing could not reach it
 	if a.skills, err = a.matchSkills(text); err != nil {
 		return err
 	}

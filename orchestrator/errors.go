@@ -12,6 +12,8 @@ var (
 	ErrInvalid = errors.New("invalid request")
 	// ErrTooLarge is wrapped when a request passes a limit of size.
 	ErrTooLarge = errors.New("too large")
+	// ErrRepeat is returned for a request under the key of another one.
+	ErrRepeat = errors.New("another request was sent under this key before")
 	// ErrLanguage is wrapped when no sandbox runs the language asked for.
 	ErrLanguage = errors.New("no sandbox runs this language")
 	// ErrWorking is returned for a session that cannot be erased yet.

@@ -18,12 +18,16 @@ import (
 var errCancelled = errors.New("cancelled by its user")
 
 // Submit takes a task in and returns its id; the task runs on whatever happens
-// to ctx. It fails with ErrInvalid, ErrNotFound (the session), ErrFull or
+// to ctx. A request that was sent before, by its Repeat, gives the task it began. It
+// fails with ErrInvalid, ErrTooLarge, ErrRepeat, ErrNotFound (the session), ErrFull or
 // ErrClosed, and then nothing was taken in.
 func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error) {
 	r, err := s.checked(r)
 	if err != nil {
 		return "", err
+	}
+	if id, err := s.tasks.repeated(r); id != "" || err != nil {
+		return id, err
 	}
 	session, err := s.sessions.take(r.User, r.Session)
 	if err != nil {
@@ -35,10 +39,10 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued,
 		Created: time.Now().UTC(), Vault: session.vault,
 	}
-	if err := s.tasks.add(t); err != nil {
+	if id, err := s.tasks.add(t); id != t.task.ID || err != nil {
 		s.sessions.release(session)
 		cancel(err)
-		return "", err
+		return id, err
 	}
 	s.work.Go(func() { s.follow(taskCtx, t) })
 	return t.task.ID, nil
@@ -55,6 +59,9 @@ func (s *Service) checked(r TaskRequest) (TaskRequest, error) {
 		return r, fmt.Errorf("%w: maxTurns is %d; it must be between 1 and %d", ErrInvalid, r.MaxTurns, l.Turns)
 	case r.Timeout < 0 || r.Timeout > l.Task:
 		return r, fmt.Errorf("%w: timeoutMs is %d; it must be between 1 and %d", ErrInvalid, r.Timeout.Milliseconds(), l.Task.Milliseconds())
+	}
+	if err := checkUploads(r.Files); err != nil {
+		return r, err
 	}
 	r.MaxTurns = cmp.Or(r.MaxTurns, l.Turns)
 	r.Timeout = cmp.Or(r.Timeout, l.Task)

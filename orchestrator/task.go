@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"airlock/ident"
@@ -36,6 +37,10 @@ type TaskRequest struct {
 	// History is what was said before, in a conversation that no session holds. It is
 	// not looked at when Session is set.
 	History []Said
+	// Files are put into the session's workspace before the agent begins.
+	Files []Upload
+	// Repeat, if it has a key, lets a request be sent again: it begins no other task.
+	Repeat Repeat
 	// Model overrides the provider's default; empty keeps it.
 	Model string
 	// MaxTurns bounds how often the model is asked; 0 takes the service's limit,
@@ -43,6 +48,14 @@ type TaskRequest struct {
 	MaxTurns int
 	// Timeout bounds the whole task; 0 takes the service's limit, likewise.
 	Timeout time.Duration
+}
+
+// Repeat is what a client says of a request so that sending it twice does no harm.
+type Repeat struct {
+	// Key is the client's own name for the request, unique among those of its user.
+	Key string
+	// Digest is of the whole request: another one under the same key is a mistake.
+	Digest [sha256.Size]byte
 }
 
 // Said is one message of an earlier conversation.

@@ -74,26 +74,63 @@ type tasks struct {
 	mu       sync.Mutex // guards all below
 	closed   bool
 	byID     map[ident.Task]*taskState
-	finished []ident.Task // oldest first
+	byKey    map[userKey]*taskState // of requests that may be repeated
+	finished []ident.Task           // oldest first
 	pending  int
 }
 
-func newTasks(l Limits) *tasks {
-	return &tasks{kept: l.KeptTasks, open: l.Running + l.Waiting, byID: map[ident.Task]*taskState{}}
+// userKey is a user's name for a request.
+type userKey struct {
+	user ident.User
+	key  string
 }
 
-func (r *tasks) add(t *taskState) error {
+func newTasks(l Limits) *tasks {
+	return &tasks{
+		kept: l.KeptTasks, open: l.Running + l.Waiting,
+		byID: map[ident.Task]*taskState{}, byKey: map[userKey]*taskState{},
+	}
+}
+
+// add registers a task and gives its id, or that of the task which the same request
+// has begun meanwhile.
+func (r *tasks) add(t *taskState) (ident.Task, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return ErrClosed
+		return "", ErrClosed
+	}
+	if id, err := r.earlier(t.request); id != "" || err != nil {
+		return id, err
 	}
 	if r.pending >= r.open {
-		return ErrFull
+		return "", ErrFull
 	}
 	r.pending++
 	r.byID[t.task.ID] = t
-	return nil
+	if key := t.request.Repeat.Key; key != "" {
+		r.byKey[userKey{t.request.User, key}] = t
+	}
+	return t.task.ID, nil
+}
+
+// repeated gives the task that the same request began, if it may be repeated.
+func (r *tasks) repeated(request TaskRequest) (ident.Task, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.earlier(request)
+}
+
+// earlier is repeated with the lock held.
+func (r *tasks) earlier(request TaskRequest) (ident.Task, error) {
+	earlier := r.byKey[userKey{request.User, request.Repeat.Key}]
+	switch {
+	case earlier == nil:
+		return "", nil
+	case earlier.request.Repeat.Digest != request.Repeat.Digest:
+		return "", ErrRepeat
+	}
+	return earlier.task.ID, nil
 }
 
 // ended notes that a task is final, and forgets the oldest beyond the bound.
@@ -103,8 +140,17 @@ func (r *tasks) ended(id ident.Task) {
 	r.pending--
 	r.finished = append(r.finished, id)
 	for len(r.finished) > r.kept {
-		delete(r.byID, r.finished[0])
+		r.forget(r.finished[0])
 		r.finished = r.finished[1:]
+	}
+}
+
+// forget drops a task. The lock is held.
+func (r *tasks) forget(id ident.Task) {
+	t := r.byID[id]
+	delete(r.byID, id)
+	if t != nil && t.request.Repeat.Key != "" {
+		delete(r.byKey, userKey{t.request.User, t.request.Repeat.Key})
 	}
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,11 +23,18 @@ func decode(c *fiber.Ctx, into any) error {
 	if err := checkFields(c.BodyRaw(), fieldsOf(into)); err != nil {
 		return err
 	}
-	err := json.Unmarshal(c.BodyRaw(), into)
+	decoder := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
+	decoder.DisallowUnknownFields() // of objects further in
+	err := decoder.Decode(into)
 	var kind *json.UnmarshalTypeError
+	var encoding base64.CorruptInputError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &encoding):
+		return badBody("a file's content is not base64")
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		return badBody(brief(strings.TrimPrefix(err.Error(), "json: ")))
 	case errors.As(err, &kind):
 		return badBody(fmt.Sprintf("field %q must be a %s", kind.Field, jsonName(kind.Type)))
 	default:

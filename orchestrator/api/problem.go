@@ -79,6 +79,8 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusRequestEntityTooLarge, "too_large", err.Error(), "send less at once"}
 	case errors.Is(err, orchestrator.ErrInvalid):
 		return problem{fiber.StatusBadRequest, "invalid_request", err.Error(), "see docs/API.md for what the call takes"}
+	case errors.Is(err, orchestrator.ErrRepeat):
+		return problem{fiber.StatusUnprocessableEntity, "idempotency_key_reused", err.Error(), "use a new Idempotency-Key for a new request"}
 	case errors.Is(err, orchestrator.ErrLanguage):
 		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages"}
 	case errors.Is(err, orchestrator.ErrWorking):

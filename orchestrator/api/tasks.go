@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,6 +19,20 @@ type taskBody struct {
 	Model     string `json:"model"`
 	MaxTurns  int    `json:"maxTurns"`
 	TimeoutMs int64  `json:"timeoutMs"`
+	Files     []struct {
+		Name    string `json:"name"`
+		Content []byte `json:"content"` // base64
+	} `json:"files"`
+}
+
+// maxKey bounds an Idempotency-Key.
+const maxKey = 255
+
+func (b *taskBody) uploads() (files []orchestrator.Upload) {
+	for _, f := range b.Files {
+		files = append(files, orchestrator.Upload{Name: f.Name, Data: f.Content})
+	}
+	return files
 }
 
 // postTask takes a task in and, unless asked to answer at once, follows it to
@@ -34,12 +50,17 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	key := c.Get("Idempotency-Key")
+	if len(key) > maxKey {
+		return badBody(fmt.Sprintf("the header Idempotency-Key may have %d bytes", maxKey))
+	}
 	if err := s.allow(c, user); err != nil {
 		return err
 	}
 	id, err := s.opts.Service.Submit(s.ctx, orchestrator.TaskRequest{
 		User: user, Session: ident.Session(body.SessionID), Text: pii.NewRaw(body.Task), Model: body.Model,
-		MaxTurns: body.MaxTurns, Timeout: timeout,
+		MaxTurns: body.MaxTurns, Timeout: timeout, Files: body.uploads(),
+		Repeat: orchestrator.Repeat{Key: key, Digest: sha256.Sum256(c.BodyRaw())},
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,104 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"airlock/ident"
+	"airlock/orchestrator/llm"
+	"airlock/orchestrator/llm/llmtest"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+)
+
+// reads plays a script that returns the content of a file.
+func reads(name string, content *string) scriptFunc {
+	return func(_ context.Context, x sandbox.Execution) sandbox.Result {
+		data, err := x.Files.ReadFile(name, 1<<20)
+		if err != nil {
+			data = []byte(err.Error())
+		}
+		*content = string(data)
+		return sandbox.Result{Reason: sandbox.ReasonOK}
+	}
+}
+
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		upload Upload
+		path   string
+		want   string // a prefix
+	}{
+		"text is tokenized":       {Upload{"data/mails.csv", []byte("ann@example.org,1\n")}, "/workspace/data/mails.csv", "[EMAIL_1_"},
+		"other data is kept":      {Upload{"a.bin", []byte("\x00\xffann@example.org")}, "/workspace/a.bin", "\x00\xffann@example.org"},
+		"text without values too": {Upload{"a.txt", []byte("hello")}, "/workspace/a.txt", "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var content string
+			script := llmtest.NewScript(llmtest.Turn{Calls: []llm.Call{executeCall("read")}}, llmtest.Turn{Text: "done"})
+			s := newTestService(t, script, reads(tc.path, &content))
+			task := runTask(t, s, TaskRequest{User: "u", Text: pii.NewRaw("read it"), Files: []Upload{tc.upload}})
+			if task.Status != StatusCompleted || !strings.HasPrefix(content, tc.want) {
+				t.Errorf("the task is %s, the script read %q, want %q", task.Status, content, tc.want)
+			}
+			told := script.Requests()[0].Messages[0].Parts[0].(llm.Text).Text.String()
+			if !strings.HasSuffix(told, "Files that came with the task:\n- "+tc.path) {
+				t.Errorf("the model was told %q", told)
+			}
+		})
+	}
+}
+
+func TestUploadsWithBadNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newTestService(t, llmtest.NewScript(), nil)
+	for _, files := range [][]Upload{
+		{{Name: ""}}, {{Name: "../x"}}, {{Name: "/etc/passwd"}}, {{Name: "a/../b"}}, {{Name: "."}}, {{Name: ".airlock/x"}}, {{Name: "a"}, {Name: "a"}},
+	} {
+		if id, err := s.Submit(t.Context(), TaskRequest{User: "u", Text: pii.NewRaw("x"), Files: files}); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%q was taken: %s, %v", files[0].Name, id, err)
+		}
+	}
+	if _, err := s.Submit(t.Context(), TaskRequest{User: "u", Text: pii.NewRaw("x"), Files: make([]Upload, maxUploads+1)}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("too many files: %v", err)
+	}
+}
+
+func TestARepeatedRequestBeginsOneTask(t *testing.T) {
+	t.Parallel()
+	s := newTestService(t, llmtest.NewScriptFunc(func(llm.Request) llmtest.Turn { return llmtest.Turn{Text: "done"} }), nil)
+	submit := func(user ident.User, key string, digest byte) (ident.Task, error) {
+		return s.Submit(t.Context(), TaskRequest{User: user, Text: pii.NewRaw("x"), Repeat: Repeat{Key: key, Digest: [32]byte{digest}}})
+	}
+	const tries = 20
+	var ids [tries]ident.Task
+	var work sync.WaitGroup
+	for i := range tries {
+		work.Go(func() { ids[i], _ = submit("u", "k", 1) })
+	}
+	work.Wait()
+	for _, id := range ids {
+		if id == "" || id != ids[0] {
+			t.Fatalf("the same request began %v", ids)
+		}
+	}
+	if id, err := submit("u", "k", 2); !errors.Is(err, ErrRepeat) {
+		t.Errorf("another request under the key: %s, %v", id, err)
+	}
+	for _, other := range []struct {
+		user ident.User
+		key  string
+	}{{"v", "k"}, {"u", "l"}, {"u", ""}} {
+		if id, err := submit(other.user, other.key, 1); err != nil || id == ids[0] {
+			t.Errorf("%+v got %s, %v", other, id, err)
+		}
+	}
+	if n := len(s.Tasks("u")); n != 3 {
+		t.Errorf("the user has %d tasks, want 3", n)
+	}
+}
