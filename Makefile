@@ -47,7 +47,7 @@ sandbox-image: ## build the image of the docker sandbox
 
 .PHONY: test
 test: deps ## run every test
-	$(GO) test $(RACE) $(PACKAGES)
+	$(GO) test -timeout 15m $(RACE) $(PACKAGES)
 	@docker image inspect airlock-sandbox:latest >/dev/null 2>&1 || echo "skipped: tests of the docker sandbox, for which scripts/docker-engine.sh starts an engine and make sandbox-base sandbox-image makes the image"
 	@$(GO) test -count=1 -v -run 'TestSyntheticSentences|TestRecognizerCases|TestPackCases' ./pii/detect | grep -vE '^(=== |--- |PASS)'
 
