@@ -18,6 +18,9 @@ type converter struct {
 	result Result
 	inputs map[string]Input // by id
 	names  map[string]bool  // of servers
+	// hides says which secret each variable stands for, so that two secrets do not
+	// share one.
+	hides map[string]string
 }
 
 var (
@@ -27,8 +30,11 @@ var (
 	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// maxName is the longest name that a catalog takes.
-const maxName = 48
+// The longest name of a server and id of an input that a catalog takes.
+const (
+	maxName = 48
+	maxID   = 64
+)
 
 // add takes a server over under a name that a catalog takes.
 func (c *converter) add(n *document.Node, name string, e Entry) {
@@ -50,17 +56,42 @@ func (c *converter) add(n *document.Node, name string, e Entry) {
 	c.result.Servers = append(c.result.Servers, Server{Name: fit, Entry: e})
 }
 
-// input notes an input and returns the reference to it. The first of an id counts.
+// input notes an input and returns the reference to it. Of two that differ, the
+// later one gets another id.
 func (c *converter) input(in Input) string {
-	in.ID = strings.Trim(notID.ReplaceAllString(in.ID, "_"), "_")
-	if len(in.ID) > 64 {
-		in.ID = in.ID[:64]
+	base := strings.Trim(notID.ReplaceAllString(in.ID, "_"), "_")
+	base = base[:min(len(base), maxID-4)] // leaves room for the number
+	in.ID = base
+	for i := 2; ; i++ {
+		known, taken := c.inputs[in.ID]
+		if !taken {
+			break
+		}
+		if known.From == in.From && known.Value == in.Value {
+			return "${input:" + in.ID + "}"
+		}
+		in.ID = fmt.Sprintf("%s_%d", base, i)
 	}
-	if _, known := c.inputs[in.ID]; !known {
-		c.inputs[in.ID] = in
-		c.result.Inputs = append(c.result.Inputs, in)
-	}
+	c.inputs[in.ID] = in
+	c.result.Inputs = append(c.result.Inputs, in)
 	return "${input:" + in.ID + "}"
+}
+
+// refuseReferences looks for what a catalog would fill in. A description of a
+// server that somebody else wrote could take the secrets of other servers by it.
+func (c *converter) refuseReferences(n *document.Node) {
+	if text, ok := n.Value.(string); ok && (strings.Contains(text, "${input:") || strings.Contains(text, "${instance:")) {
+		c.Wrong(n, "has a reference into the catalog, which this format does not have")
+	}
+	for _, m := range n.Members {
+		if strings.Contains(m.Key, "${") {
+			c.Wrong(m.Value, "has a reference in its name")
+		}
+		c.refuseReferences(m.Value)
+	}
+	for _, item := range n.Items {
+		c.refuseReferences(item)
+	}
 }
 
 // fromEnvironment is an input that reads a variable.
@@ -146,11 +177,27 @@ func (c *converter) hidden(n *document.Node, server, name, variableName, value s
 		}
 	}
 	id := secrets.InputID(server, name)
-	if variableName == "" {
-		variableName = secrets.EnvName(id)
-	}
+	variableName = c.freeVariable(variableName, secrets.EnvName(id), value)
 	c.Warn(n, "the secret of %s is not taken over; set the variable %s to it", strings.TrimLeft(name, "-"), variableName)
 	return before + c.input(Input{ID: id, Secret: true, From: "env:" + variableName})
+}
+
+// freeVariable chooses the variable for a secret: the one that the server itself
+// reads, unless that stands for another secret of the file already.
+func (c *converter) freeVariable(own, base, value string) string {
+	name := own
+	if name == "" {
+		name = base
+	}
+	for i := 2; ; i++ {
+		if known, taken := c.hides[name]; !taken || known == value {
+			c.hides[name] = value
+			return name
+		}
+		if name = base; i > 2 || own == "" {
+			name = fmt.Sprintf("%s_%d", base, i)
+		}
+	}
 }
 
 // pin makes a package of a command that runs one at an exact version.

@@ -33,7 +33,7 @@ func (c *converter) dockerServer(root *document.Node) {
 			c.Object(n, document.Fields{"parameters": ignore, "secrets": ignore, "description": ignore, "env": d.environment,
 				"anyOf": c.unsupported("look at the file for which values belong together")})
 		},
-		"oauth":  c.unsupported("how to sign in is not taken over"),
+		"oauth":  c.unsupported("how to sign in is not taken over; use airlock servers login"),
 		"tools":  c.unsupported("tools that are containers of their own cannot be run"),
 		"source": ignore, "dynamic": ignore, "longLived": ignore,
 	})

@@ -101,7 +101,7 @@ func Read(path string, data []byte) (*Result, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	c := converter{Reader: document.Reader{File: path, Lenient: true}, path: path, inputs: map[string]Input{}, names: map[string]bool{}}
+	c := converter{Reader: document.Reader{File: path, Lenient: true}, path: path, inputs: map[string]Input{}, names: map[string]bool{}, hides: map[string]string{}}
 	if err := c.convert(root); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -142,12 +142,15 @@ func (c *converter) convert(root *document.Node) error {
 		c.vscodeFile(root)
 	case has("name") && (has("packages") || has("remotes")):
 		c.result.Format = "server.json of a registry"
+		c.refuseReferences(root)
 		c.registryServer(root)
 	case has("server") && root.Member("server").Member("name") != nil:
 		c.result.Format = "server.json of a registry"
+		c.refuseReferences(root)
 		c.registryServer(root.Member("server"))
 	case has("name") && (has("image") || has("remote") || has("type")):
 		c.result.Format = "server.yaml of Docker's registry"
+		c.refuseReferences(root)
 		c.dockerServer(root)
 	default:
 		return errors.New(`is none of the known formats: mcpServers (Claude and others), "servers" (VS Code), ` +

@@ -24,7 +24,7 @@ type Spec struct {
 
 // New makes one entry of what a person said.
 func New(s Spec) (*Result, error) {
-	c := converter{Reader: document.Reader{File: "command line"}, inputs: map[string]Input{}, names: map[string]bool{}}
+	c := converter{Reader: document.Reader{File: "command line"}, inputs: map[string]Input{}, names: map[string]bool{}, hides: map[string]string{}}
 	c.result.Format = "command line"
 	at := &document.Node{Line: 1, Path: s.Name}
 	e := Entry{Description: s.Description, Transport: "stdio", Command: s.Command, URL: s.URL, Args: s.Args, Env: map[string]string{}, Headers: map[string]string{}}
