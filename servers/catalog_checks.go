@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
 
 	"airlock/servers/internal/document"
 	"airlock/servers/internal/secrets"
@@ -32,6 +33,7 @@ func (p *entryParser) check(n *document.Node) {
 	}
 	p.checkOAuth()
 	p.checkInstance()
+	p.checkInitTimeout()
 	p.checkPairs(e.Name, p.nodes["env"])
 	p.checkPairs(e.Name, p.nodes["headers"])
 	p.checkArgs(e.Name, p.nodes["args"])
@@ -39,6 +41,16 @@ func (p *entryParser) check(n *document.Node) {
 
 func (p *entryParser) hasCommand() bool {
 	return p.nodes["command"] != nil && p.nodes["command"].Value != ""
+}
+
+// packageInitTimeout is for the first start, which downloads: the catalog's own
+// packages took 6 to 107 seconds.
+const packageInitTimeout = 120 * time.Second
+
+func (p *entryParser) checkInitTimeout() {
+	if p.nodes["package"] != nil && !p.hasCommand() && p.nodes["initTimeoutMs"] == nil {
+		p.e.initTimeout = packageInitTimeout
+	}
 }
 
 func (p *entryParser) likelyTransport() string {

@@ -150,7 +150,7 @@ func (p *entryParser) readLifecycle(n *document.Node) {
 	initMs, callMs, idleSec, backoffMs := 10_000, 60_000, 300, 500
 	p.Object(n, document.Fields{
 		"start":         p.note("start", document.OneOf(&p.Reader, &start, "lazy", "eager")),
-		"initTimeoutMs": p.Number(&initMs, 1, dayMs),
+		"initTimeoutMs": p.note("initTimeoutMs", p.Number(&initMs, 1, dayMs)),
 		"callTimeoutMs": p.Number(&callMs, 1, dayMs),
 		"idleStopSec":   p.Number(&idleSec, 1, daySec),
 		"restart": func(n *document.Node) {

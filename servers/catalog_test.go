@@ -95,6 +95,24 @@ func TestDefaultsOfAnEntry(t *testing.T) {
 	}
 }
 
+func TestPackagesGetTimeToBeDownloaded(t *testing.T) {
+	t.Parallel()
+	const pack = `"package":{"type":"npm","name":"x","version":"1"}`
+	for fields, want := range map[string]time.Duration{
+		pack:                    packageInitTimeout,
+		pack + `,"command":"x"`: 10 * time.Second,
+		pack + `,"lifecycle":{"initTimeoutMs":5000}`: 5 * time.Second,
+	} {
+		c, err := load(t, one(fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.entries[0].initTimeout; got != want {
+			t.Errorf("%s: %v, want %v", fields, got, want)
+		}
+	}
+}
+
 // one is a catalog whose only entry starts on line 4.
 func one(fields string) string {
 	return "{\n\"schemaVersion\":1,\n\"servers\":{\"s\":{\n" + fields + "\n}}}"
