@@ -135,7 +135,7 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	chat.model, chat.usage, chat.base = model, body.Options.IncludeUsage, "http://"+c.Hostname()
+	chat.model, chat.usage, chat.base = model, body.Options.IncludeUsage, "http://"+string(c.Request().Host())
 	chat.real = callerOf(c).Rights.Reveal
 	c.Set(sessionHeader, string(chat.session))
 	if body.Stream {
@@ -147,7 +147,7 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 // openChat begins the task of a chat, or finds the one that an earlier try of the
 // same request has begun.
 func (s *Server) openChat(c *fiber.Ctx, request orchestrator.TaskRequest) (*chat, error) {
-	try := s.tries.find(request.User, c.BodyRaw(), c.Get("X-Stainless-Retry-Count"))
+	try := s.tries.find(request.User, request.Session, c.BodyRaw(), c.Get("X-Stainless-Retry-Count"))
 	if try == nil {
 		if err := s.allow(c, request.User); err != nil {
 			return nil, err
@@ -156,7 +156,7 @@ func (s *Server) openChat(c *fiber.Ctx, request orchestrator.TaskRequest) (*chat
 		if err != nil {
 			return nil, err
 		}
-		try = s.tries.begin(request.User, c.BodyRaw(), id)
+		try = s.tries.begin(request.User, request.Session, c.BodyRaw(), id)
 	}
 	task, err := s.opts.Service.Task(request.User, try.task)
 	if err != nil {

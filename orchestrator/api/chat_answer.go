@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/gofiber/fiber/v2"
 	"go.uber.org/zap"
@@ -91,6 +92,7 @@ func (c *chat) answer(f *fiber.Ctx) error {
 	defer cancel()
 	task, err := c.server.opts.Service.Wait(ctx, c.user, c.id)
 	if err != nil {
+		c.server.tries.end(c.try)
 		return orchestrator.ErrClosed
 	}
 	if gone(f.Context().Conn()) {
@@ -106,7 +108,7 @@ func (c *chat) answer(f *fiber.Ctx) error {
 		return *p
 	}
 	whole := c.completion("chat.completion", chatChoice{
-		Message: &chatSaid{Role: "assistant", Content: view.Message + c.links(view.Artifacts)}, FinishReason: &finished,
+		Message: &chatSaid{Role: "assistant", Content: view.Message + c.links(task.Artifacts)}, FinishReason: &finished,
 	})
 	whole.Usage, whole.Airlock = usageOf(task.Usage), c.about(view)
 	return f.JSON(whole)
@@ -129,20 +131,37 @@ func chatProblem(view taskView) *problem {
 	}
 }
 
-// links shows artifacts as Markdown, pictures as such.
-func (c *chat) links(artifacts []artifactView) string {
+// links shows artifacts as Markdown, pictures as such, by the names that they are
+// stored under: a name is a script's choice, so it stays tokenized, is no markup, and
+// is read from the server that was asked.
+func (c *chat) links(artifacts []orchestrator.Artifact) string {
 	var out strings.Builder
 	for _, a := range artifacts {
-		mark := ""
+		mark, name := "", a.Name.String()
 		if kind, _, err := mime.ParseMediaType(a.MIME); err == nil && strings.HasPrefix(kind, "image/") {
 			mark = "!"
 		}
-		name := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "\n", " ").Replace(a.Name)
 		var path []string
-		for part := range strings.SplitSeq(a.Name, "/") {
+		for part := range strings.SplitSeq(name, "/") {
 			path = append(path, url.PathEscape(part))
 		}
-		fmt.Fprintf(&out, "\n\n%s[%s](%s/artifacts/%s/%s)", mark, name, c.base, url.PathEscape(string(c.user)), strings.Join(path, "/"))
+		fmt.Fprintf(&out, "\n\n%s[%s](%s/artifacts/%s/%s)", mark, plainMarkdown(name), c.base, url.PathEscape(string(c.user)), strings.Join(path, "/"))
+	}
+	return out.String()
+}
+
+// plainMarkdown writes a text so that Markdown takes nothing in it for a link, a tag,
+// code, or the end of a paragraph.
+func plainMarkdown(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch {
+		case !unicode.IsPrint(r):
+			r = ' '
+		case strings.ContainsRune("\\[]<>`&", r):
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
 	}
 	return out.String()
 }
@@ -151,6 +170,7 @@ func (c *chat) links(artifacts []artifactView) string {
 func (c *chat) stream(f *fiber.Ctx) error {
 	task, err := c.server.opts.Service.Task(c.user, c.id)
 	if err != nil {
+		c.server.tries.end(c.try)
 		return err
 	}
 	s := &chatStream{chat: c, presenter: presenter{vault: task.Vault, real: c.real}}
@@ -230,7 +250,7 @@ func (s *chatStream) end(w *bufio.Writer) error {
 	if p := chatProblem(view); p != nil {
 		return errors.Join(send(w, fiber.Map{"error": openAIError(*p)}), done(w))
 	}
-	text := s.links(view.Artifacts)
+	text := s.links(task.Artifacts)
 	if !s.begun {
 		text = view.Message + text
 	}

@@ -65,7 +65,8 @@ func presentApproval(v *pii.Vault, a orchestrator.Approval, show shower) (*appro
 type presenter struct {
 	vault  *pii.Vault
 	real   bool
-	answer *pii.Detokenizer // of the turn's text; nil between turns
+	answer *pii.Detokenizer // of all text: who shows one turn after another may read an address across them
+	ended  bool             // the last turn has
 }
 
 func (p *presenter) present(e orchestrator.Event) (eventView, error) {
@@ -113,13 +114,7 @@ func (p *presenter) delta(d orchestrator.EventData) (string, error) {
 	if p.answer == nil {
 		p.answer = p.vault.AnswerDetokenizer()
 	}
-	raw, err := p.answer.Write(d.Text)
-	text := reveal.Text(raw)
-	if err == nil && d.Part != "" {
-		raw, err = p.answer.Flush()
-		text += reveal.Text(raw)
-		p.answer = nil
-	}
+	text, err := p.write(d)
 	switch {
 	case errors.Is(err, pii.ErrErased):
 		return d.Text.String(), nil
@@ -129,4 +124,21 @@ func (p *presenter) delta(d orchestrator.EventData) (string, error) {
 		return "", nil
 	}
 	return text, nil
+}
+
+// write follows the text of all turns, an empty line between two.
+func (p *presenter) write(d orchestrator.EventData) (string, error) {
+	if p.ended {
+		p.ended = false
+		if _, err := p.answer.Write(pii.Static("\n\n")); err != nil {
+			return "", err
+		}
+	}
+	raw, err := p.answer.Write(d.Text)
+	if err != nil || d.Part == "" {
+		return reveal.Text(raw), err
+	}
+	rest, err := p.answer.Flush()
+	p.ended = true
+	return reveal.Text(raw) + reveal.Text(rest), err
 }

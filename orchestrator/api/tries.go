@@ -33,17 +33,18 @@ type try struct {
 
 func newTries() *tries { return &tries{byID: map[[sha256.Size]byte]*try{}} }
 
-func tryID(user ident.User, body []byte) [sha256.Size]byte {
-	return sha256.Sum256(append([]byte(string(user)+"\x00"), body...))
+// tryID is the same for the same request: a session's header is part of it.
+func tryID(user ident.User, session ident.Session, body []byte) [sha256.Size]byte {
+	return sha256.Sum256(append([]byte(string(user)+"\x00"+string(session)+"\x00"), body...))
 }
 
 // find gives the earlier try of a request, if this is one of it: its client says so
 // by counting, or the earlier connection broke not long ago.
-func (t *tries) find(user ident.User, body []byte, count string) *try {
+func (t *tries) find(user ident.User, session ident.Session, body []byte, count string) *try {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n, _ := strconv.Atoi(count)
-	earlier := t.byID[tryID(user, body)]
+	earlier := t.byID[tryID(user, session, body)]
 	if earlier == nil || n == 0 && (earlier.since.IsZero() || earlier.watched > 0) || earlier.old() {
 		return nil
 	}
@@ -54,10 +55,10 @@ func (t *tries) find(user ident.User, body []byte, count string) *try {
 func (t *try) old() bool { return t.watched == 0 && time.Since(t.since) > tryAgain }
 
 // begin remembers the task of a request.
-func (t *tries) begin(user ident.User, body []byte, task ident.Task) *try {
+func (t *tries) begin(user ident.User, session ident.Session, body []byte, task ident.Task) *try {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fresh := &try{id: tryID(user, body), task: task, watched: 1}
+	fresh := &try{id: tryID(user, session, body), task: task, watched: 1}
 	if len(t.byID) >= maxTries {
 		t.forgetOld()
 	}
