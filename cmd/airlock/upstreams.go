@@ -79,5 +79,5 @@ func (c *Config) openTokens(k keys) (*oauth.Client, func() error, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	return tokens, store.Close, nil
+	return tokens, func() error { return errors.Join(tokens.Close(), store.Close()) }, nil
 }

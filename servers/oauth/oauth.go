@@ -9,7 +9,7 @@
 // for the calls afterwards. A token belongs to the address that was signed in
 // to: for another one there is none. Everything that is kept is sealed with the
 // key of the options. Methods may be called concurrently, also by several
-// processes over one store.
+// processes over one store; they return soon after their context ends.
 //
 // What servers say is foreign. No error holds any of it but error codes that the
 // RFCs define, and addresses without their queries.
@@ -49,8 +49,10 @@ type Client struct {
 	http  *http.Client
 	now   func() time.Time
 
-	mu       sync.Mutex // guards what follows
-	renewing map[string]chan struct{}
+	work sync.WaitGroup // renewals under way
+
+	mu       sync.Mutex             // guards what follows
+	renewing map[[3]string]*renewal // by server, address and spent token
 }
 
 // The limits of everything that is fetched.
@@ -75,7 +77,7 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		store: sealed, now: o.Now, renewing: map[string]chan struct{}{},
+		store: sealed, now: o.Now, renewing: map[[3]string]*renewal{},
 		// A redirect would carry codes and secrets to where nobody checked.
 		http: &http.Client{
 			Transport: o.Transport, Timeout: fetchTime,
@@ -90,4 +92,11 @@ var ErrSignIn = errors.New("sign in again")
 // Logout forgets the token for a server. Forgetting none is no error.
 func (c *Client) Logout(ctx context.Context, server string) error {
 	return c.store.delete(ctx, server)
+}
+
+// Close waits for renewals that are under way, at most half a minute. The store
+// may be closed after it.
+func (c *Client) Close() error {
+	c.work.Wait()
+	return nil
 }

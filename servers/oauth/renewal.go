@@ -46,32 +46,41 @@ func (c *Client) find(ctx context.Context, server, address string) (*record, err
 	return r, nil
 }
 
-// renew lets one caller at a time ask for a server's token: a refresh token may
-// be good for a single use.
+// renewal is one that is under way. Its result is set before done is closed.
+type renewal struct {
+	done  chan struct{}
+	token string
+	err   error
+}
+
+// renew lets those who were refused with the same token share one renewal: a
+// refresh token may be good for a single use. What was begun goes on when its
+// callers give up, as the old refresh token may be spent by then and the new one
+// would be lost.
 func (c *Client) renew(ctx context.Context, server, address, spent string) (string, error) {
-	for {
-		c.mu.Lock()
-		under := c.renewing[server]
-		if under == nil {
-			under = make(chan struct{})
-			c.renewing[server] = under
-			c.mu.Unlock()
-			break
-		}
-		c.mu.Unlock()
-		select {
-		case <-under:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
+	key := [3]string{server, address, spent}
+	c.mu.Lock()
+	r := c.renewing[key]
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		c.renewing[key] = r
+		c.work.Go(func() {
+			own, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+			defer cancel()
+			r.token, r.err = c.renewOnce(own, server, address, spent)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			delete(c.renewing, key)
+			close(r.done)
+		})
 	}
-	defer func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		close(c.renewing[server])
-		delete(c.renewing, server)
-	}()
-	return c.renewOnce(ctx, server, address, spent)
+	c.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.token, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // renewOnce looks first whether somebody else has renewed it meanwhile.
@@ -89,19 +98,15 @@ func (c *Client) renewOnce(ctx context.Context, server, address, spent string) (
 	if r.RefreshToken == "" {
 		return "", signIn("the sign-in has ended")
 	}
-	// What was begun is finished even if the caller gives up: the old refresh
-	// token may be spent by then, and the new one would be lost.
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
-	defer cancel()
-	token, err := c.refresh(own, r)
+	token, err := c.refresh(ctx, r)
 	if err == nil {
-		return token.AccessToken, c.keepRenewed(own, server, *r, token)
+		return token.AccessToken, c.keepRenewed(ctx, server, *r, token)
 	}
 	var no *refusal
 	if !errors.As(err, &no) || no.code != "invalid_grant" && no.code != "invalid_client" && no.code != "unauthorized_client" {
 		return "", fmt.Errorf("renew the token for server %q: %w; try again later", server, err)
 	}
-	if again, err := c.find(own, server, address); err == nil && again != nil && again.RefreshToken != r.RefreshToken {
+	if again, err := c.find(ctx, server, address); err == nil && again != nil && again.RefreshToken != r.RefreshToken {
 		return again.AccessToken, nil // another process was quicker
 	}
 	return "", signIn("the sign-in has ended: " + no.code)

@@ -129,19 +129,25 @@ func (s *racingStore) Get(ctx context.Context, name string) ([]byte, error) {
 	return s.memory.Get(ctx, name)
 }
 
-func TestGivingUpDoesNotLoseTheNewToken(t *testing.T) {
+func TestGivingUpEndsTheWaitAndKeepsTheNewToken(t *testing.T) {
 	t.Parallel()
 	w, c, _, _ := signedIn(t)
 	first := w.access
 	ctx, cancel := context.WithCancel(t.Context())
+	goOn := make(chan struct{})
 	w.token = func(out http.ResponseWriter, r *http.Request) {
 		cancel()
+		<-goOn
 		w.serveToken(out, r)
 	}
-	if _, err := c.Renew(ctx, "files", w.url(), first); err != nil {
+	if _, err := c.Renew(ctx, "files", w.url(), first); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller who gave up: %v", err)
+	}
+	close(goOn)
+	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if got, err := c.Token(t.Context(), "files", w.url()); err != nil || got != w.access {
+	if got, err := c.Token(t.Context(), "files", w.url()); err != nil || got != w.access || got == first {
 		t.Errorf("token %q, %v; want %q", got, err, w.access)
 	}
 }
