@@ -134,7 +134,9 @@ func (a *agent) ask(ctx context.Context) (phase, error) {
 			}
 			a.log.Info("asking the model again", zap.String("task", string(a.task.task.ID)), zap.Int("attempt", attempt+1), zap.Error(last))
 		}
+		begun := time.Now()
 		turn, err := a.turn(ctx)
+		a.observeTurn(turn, err, time.Since(begun))
 		if err == nil {
 			return a.take(turn)
 		}
@@ -213,6 +215,14 @@ func (a *agent) endText(t *turn, how Part) {
 	if t.text.Len() > 0 {
 		a.task.emit(EventModelDelta, EventData{Part: how})
 	}
+}
+
+func (a *agent) observeTurn(t *turn, err error, took time.Duration) {
+	if err != nil {
+		a.opts.Observer.TurnEnded("error", 0, 0, 0, took)
+		return
+	}
+	a.opts.Observer.TurnEnded("ok", t.usage.InputTokens, t.usage.OutputTokens, t.usage.CachedTokens, took)
 }
 
 // take adds a turn to the conversation and decides what follows from it.

@@ -163,6 +163,7 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if out.Artifacts, err = tellArtifacts(session.vault, made, x); err != nil {
 		return Execution{}, err
 	}
+	s.opts.Observer.ExecutionEnded(backend.Name(), string(x.language), string(out.Reason), out.Duration)
 	x.event(EventExecutionFinished, EventData{Execution: id, Outcome: string(out.Reason), DurationMs: out.Duration.Milliseconds()})
 	return out, nil
 }
@@ -179,7 +180,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	access, err := s.opts.Bridge.Grant(bridge.Grant{
 		User: session.user, Session: session.id, Task: x.task, Execution: id,
 		Vault: session.vault, Scope: bridge.ScopeAll, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
-		Observe: x.observe(id),
+		Observe: s.observe(id, x),
 	})
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("grant access to the bridge: %w", err)
@@ -194,17 +195,15 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	return result, err
 }
 
-// observe turns the bridge's events into the task's.
-func (x script) observe(id ident.Execution) func(bridge.Event) {
-	if x.emit == nil {
-		return nil
-	}
+// observe counts the bridge's events and turns them into the task's.
+func (s *Service) observe(id ident.Execution, x script) func(bridge.Event) {
 	return func(e bridge.Event) {
 		kind := EventToolCalled
 		if e.Finished {
 			kind = EventToolFinished
+			s.opts.Observer.ToolCalled(e.Server, e.Outcome, e.Duration)
 		}
-		x.emit(kind, EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)})
+		x.event(kind, EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)})
 	}
 }
 

@@ -30,7 +30,8 @@ import (
 	"airlock/workspace"
 )
 
-// Options are what a Service is made of. All but Log are required.
+// Options are what a Service is made of. All but Log and
+// Observer are required.
 type Options struct {
 	Provider llm.Provider
 	// Backends are tried in order; the first that runs a script's language does.
@@ -54,6 +55,8 @@ type Options struct {
 	// into a folder of its own that Close removes.
 	StubsDir string
 	Limits   Limits
+	// Observer counts what happens; nil counts nothing.
+	Observer Observer
 	Log      *zap.Logger
 }
 
@@ -130,6 +133,9 @@ func New(o Options) (*Service, error) {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
+	}
+	if o.Observer == nil {
+		o.Observer = unobserved{}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Service{

@@ -44,7 +44,12 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		cancel(err)
 		return id, err
 	}
-	s.work.Go(func() { s.follow(taskCtx, t) })
+	s.opts.Observer.TaskTaken()
+	s.work.Go(func() {
+		s.follow(taskCtx, t)
+		ended := t.snapshot()
+		s.opts.Observer.TaskEnded(string(ended.Status), ended.Finished.Sub(ended.Created))
+	})
 	return t.task.ID, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -53,5 +54,32 @@ func TestServerTakesKeys(t *testing.T) {
 	}
 	if got := post("Bearer " + key); got != http.StatusUnauthorized {
 		t.Errorf("with a revoked key: %d", got)
+	}
+}
+
+// TestMetricsCountWhatRan runs a script that calls a tool, and reads the counts.
+func TestMetricsCountWhatRan(t *testing.T) {
+	t.Parallel()
+	cl := openSystem(t)
+	cl.execute(t, "ann@example.org", `await callMCPTool("database__query", {query: "SELECT 1"})`, false)
+	response, err := cl.http.Get(cl.base + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`airlock_execution_seconds_count{backend="wasm",language="javascript",reason="ok"} 1`,
+		`airlock_tool_call_seconds_count{outcome="ok",server="database"} 1`,
+	} {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("%s is missing in %s", line, text)
+		}
+	}
+	if strings.Contains(string(text), "ann") {
+		t.Error("the user is named")
 	}
 }

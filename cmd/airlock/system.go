@@ -27,6 +27,7 @@ import (
 	"airlock/orchestrator/llm/anthropic"
 	"airlock/orchestrator/llm/openai"
 	"airlock/orchestrator/llm/skillmatch"
+	"airlock/orchestrator/metrics"
 	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/pii/detect"
@@ -44,6 +45,7 @@ type system struct {
 	wasm    *wasm.Backend
 	state   *state.Files
 	keys    keys
+	metrics *metrics.Metrics
 	closers []func() error // in the order to close in
 }
 
@@ -70,7 +72,7 @@ func (s *system) Close() error {
 // open builds the system from the inside out. What was built is closed again if
 // a later part fails.
 func (c *Config) open(log *zap.Logger) (_ *system, err error) {
-	s := &system{}
+	s := &system{metrics: metrics.New()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -101,7 +103,7 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log *zap.Logger) (*api.Server, error) {
 	return api.New(api.Options{
 		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
-		Models: c.models(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
+		Models: c.models(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
 	})
 }
 
@@ -139,7 +141,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Log: log,
+		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Observer: s.metrics, Log: log,
 	})
 	if err != nil {
 		return err

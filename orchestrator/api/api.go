@@ -13,11 +13,13 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
 	"github.com/gofiber/fiber/v2/middleware/cors"
 	"go.uber.org/zap"
 
@@ -41,6 +43,8 @@ type Options struct {
 	// Rights are what an unauthenticated caller may do, as any user. Give them only to
 	// a server that listens on loopback.
 	Rights auth.Rights
+	// Metrics answers GET /metrics; nil leaves the route out.
+	Metrics http.Handler
 	// Rate bounds what a user may begin.
 	Rate Rate
 	Log  *zap.Logger
@@ -95,6 +99,9 @@ func (s *Server) routes() {
 	s.app.Get("/health", s.health)
 	s.app.Get("/ready", s.ready)
 	s.app.Use(s.authenticate)
+	if s.opts.Metrics != nil {
+		s.app.Get("/metrics", s.needRun, adaptor.HTTPHandler(s.opts.Metrics))
+	}
 	s.app.Post("/task", s.needRun, s.postTask)
 	s.app.Get("/tasks", s.needRun, s.listTasks)
 	s.app.Get("/tasks/:id", s.needRun, s.getTask)

@@ -55,7 +55,7 @@ var tiers = [][]string{
 	{"cmd"},
 	{"orchestrator/api", "orchestrator/web", "orchestrator/mcpserver"},
 	{"orchestrator"},
-	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth"},
+	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth", "orchestrator/metrics"},
 	{"runtime/sandbox", "runtime/helpers", "discovery", "workspace/rooted"},
 	{"servers"},
 	{"pii"},
@@ -111,6 +111,7 @@ func TestForbiddenImports(t *testing.T) {
 		{"github.com/moby/moby/", []string{"runtime/docker"}, "the engine of containers can be replaced in one place"},
 		{"github.com/tetratelabs/wazero", []string{"runtime/wasm"}, "the engine can be replaced in one place"},
 		{"github.com/golang-jwt/", []string{"bridge", "orchestrator/auth"}, "session tokens are made and checked in one place, those of callers in another"},
+		{"github.com/prometheus/", []string{"orchestrator/metrics"}, "what is counted can be reviewed in one place"},
 		{"github.com/alecthomas/kong", []string{"cmd"}, "only cmd reads flags and environment"},
 	}
 	all := packages(t)
