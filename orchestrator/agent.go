@@ -88,7 +88,7 @@ func (a *agent) begin() error {
 		return err
 	}
 	text = pii.Join(text, note)
-	a.task.request.Text, a.task.request.History, a.task.request.Files = pii.Raw{}, nil, nil // kept no longer than needed: erasing could not reach it
+	a.task.forgetInput()
 	if a.skills, err = a.matchSkills(text); err != nil {
 		return err
 	}

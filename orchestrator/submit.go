@@ -87,6 +87,7 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer s.sessions.release(t.session)
 	defer s.tasks.ended(t.task.ID)
 	defer t.cancel(nil)
+	defer t.forgetInput()
 	unlock, err := s.admit(ctx, t)
 	if err != nil {
 		t.finish(StatusCancelled, noText, nil)

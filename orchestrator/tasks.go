@@ -45,6 +45,12 @@ func (t *taskState) change(f func(*Task)) {
 	f(&t.task)
 }
 
+// forgetInput drops what the user sent, once it is in the vault or of no use any more:
+// erasing the vault could not reach it. Only the task's own goroutine calls it.
+func (t *taskState) forgetInput() {
+	t.request.Text, t.request.History, t.request.Files = pii.Raw{}, nil, nil
+}
+
 func (t *taskState) emit(kind EventType, data EventData) { t.events.add(t.task.ID, kind, data) }
 
 func (t *taskState) addLogs(lines []pii.Tokenized) {

@@ -102,3 +102,48 @@ func TestARepeatedRequestBeginsOneTask(t *testing.T) {
 		t.Errorf("the user has %d tasks, want 3", n)
 	}
 }
+
+func TestNoTaskKeepsWhatItsUserSent(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{}, 1)
+	s := newTestService(t, llmtest.NewScript(llmtest.Turn{Calls: []llm.Call{executeCall("wait")}}), waits(begun))
+	sent := func(session ident.Session, names ...string) TaskRequest {
+		r := TaskRequest{User: "u", Session: session, Text: pii.NewRaw("ann@example.org"), History: []Said{{Text: pii.NewRaw("bob@example.org")}}}
+		for _, name := range names {
+			r.Files = append(r.Files, Upload{Name: name, Data: []byte("carl@example.org")})
+		}
+		return r
+	}
+	failed := runTask(t, s, sent("", "a", "a/b"))
+	if failed.Status != StatusFailed {
+		t.Fatalf("a file below a file: the task is %s", failed.Status)
+	}
+	first, err := s.Submit(t.Context(), sent(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	at, _ := s.Task("u", first)
+	waiting, err := s.Submit(t.Context(), sent(at.Session, "c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []ident.Task{waiting, first} {
+		if err := s.Cancel("u", id); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = s.Wait(t.Context(), "u", id)
+	}
+	if err := s.Close(); err != nil { // ends the goroutines that own the requests
+		t.Fatal(err)
+	}
+	for _, id := range []ident.Task{failed.ID, first, waiting} {
+		state, err := s.tasks.get("u", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := state.request; !r.Text.IsZero() || r.History != nil || r.Files != nil {
+			t.Errorf("a %s task keeps %d bytes and %d files of its user", state.task.Status, r.bytes(), len(r.Files))
+		}
+	}
+}
