@@ -43,6 +43,15 @@ func (o Options) visitor(user ident.User) (bridge.Viewer, error) {
 	return bridge.Viewer{User: user, Session: ident.NewSession(), Vault: vault, Scope: bridge.ScopeAll}, nil
 }
 
+// Visitor makes a vault of no session, which hides values from who may not see them.
+func (s *Service) Visitor() (*pii.Vault, error) {
+	vault, err := pii.NewVault(s.opts.Vaults)
+	if err != nil {
+		return nil, fmt.Errorf("make a vault: %w", err)
+	}
+	return vault, nil
+}
+
 // Skills lists what the user's tasks can use.
 func (s *Service) Skills(user ident.User) ([]skills.Skill, error) {
 	return s.opts.Skills.List(s.opts.Pseudonym.User(user))

@@ -2,7 +2,7 @@
 // gives their users the results with the real values in place of tokens.
 //
 // It is one of two packages that may open personal data (package pii/reveal),
-// which it does in present.go alone.
+// which it does in its files present*.go alone.
 //
 // Every route checks, before anything else, that the request is meant for this
 // server and was not sent by a page of another origin: see guard.go. Errors are

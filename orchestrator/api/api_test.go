@@ -30,6 +30,7 @@ type fakeService struct {
 	task      orchestrator.Task
 	execution orchestrator.Execution
 	file      orchestrator.ArtifactFile
+	skills    []skills.Skill
 	err       error
 	events    []orchestrator.Event
 	more      chan struct{} // of Events; nil for one that is never closed
@@ -66,11 +67,17 @@ func (f *fakeService) Tools(context.Context, ident.User, bridge.Query) (pii.Toke
 func (f *fakeService) Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error) {
 	return f.json, f.vault, f.err
 }
-func (f *fakeService) Skills(ident.User) ([]skills.Skill, error) { return nil, f.err }
+func (f *fakeService) Visitor() (*pii.Vault, error)              { return f.vault, f.err }
+func (f *fakeService) Skills(ident.User) ([]skills.Skill, error) { return f.skills, f.err }
 func (f *fakeService) Skill(ident.User, string) (skills.Skill, pii.Raw, error) {
-	return skills.Skill{}, pii.Raw{}, fs.ErrNotExist
+	if len(f.skills) == 0 {
+		return skills.Skill{}, pii.Raw{}, fs.ErrNotExist
+	}
+	return f.skills[0], f.skills[0].Description, nil
 }
-func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) { return nil, f.err }
+func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) {
+	return []workspace.Artifact{f.file.Artifact}, f.err
+}
 func (f *fakeService) ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error) {
 	return f.file, f.err
 }

@@ -8,6 +8,8 @@ import (
 	"path"
 
 	"github.com/gofiber/fiber/v2"
+
+	"airlock/pii"
 )
 
 func (s *Server) listArtifacts(c *fiber.Ctx) error {
@@ -19,9 +21,17 @@ func (s *Server) listArtifacts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	show, err := s.rawAs(c)
+	if err != nil {
+		return err
+	}
 	views := []artifactView{}
 	for _, a := range list {
-		views = append(views, artifactView{Name: a.Name, Size: a.Size, MIME: a.MIME})
+		name, err := show(pii.NewRaw(a.Name))
+		if err != nil {
+			return err
+		}
+		views = append(views, artifactView{Name: name, Size: a.Size, MIME: a.MIME})
 	}
 	return c.JSON(fiber.Map{"artifacts": views, "count": len(views)})
 }
@@ -46,7 +56,7 @@ func (s *Server) getArtifact(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	data, err := presentFile(file, callerOf(c).Rights.Reveal)
+	data, err := s.presentFile(c, file)
 	if err != nil {
 		return err
 	}

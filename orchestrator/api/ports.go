@@ -29,6 +29,8 @@ type Service interface {
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)
+	// Visitor makes a vault of no session: its tokens stand for nothing elsewhere.
+	Visitor() (*pii.Vault, error)
 	Languages() []sandbox.Language
 	Check(context.Context) map[string]error
 }

@@ -201,27 +201,6 @@ func jsonOrNull(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// rawText opens what belongs to the user without ever having been tokenized: the
-// names and texts of their own skills.
-func rawText(r pii.Raw) string { return reveal.Text(r) }
-
-// presentFile puts the user's values into a text file; other files go out as
-// they are, and all do without real. Each vault knows the tokens of one session and
-// leaves others alone.
-func presentFile(f orchestrator.ArtifactFile, real bool) ([]byte, error) {
-	if !f.Text || !real {
-		return f.Data, nil
-	}
-	text := string(f.Data)
-	for _, v := range f.Vaults {
-		var err error
-		if text, err = realText(v, v.FromModel(text)); err != nil {
-			return nil, err
-		}
-	}
-	return []byte(text), nil
-}
-
 // WriteReal writes a text with the real values to the user at the terminal, who
 // holds the vault and its key.
 func WriteReal(w io.Writer, v *pii.Vault, t pii.Tokenized) error {

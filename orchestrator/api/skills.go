@@ -17,8 +17,13 @@ type skillView struct {
 	Content     string       `json:"content,omitempty"`
 }
 
-func presentSkill(k skills.Skill) skillView {
-	return skillView{Name: rawText(k.Name), Description: rawText(k.Description), Path: k.Path, Scope: k.Scope}
+func presentSkill(k skills.Skill, show rawShower) (view skillView, err error) {
+	view = skillView{Path: k.Path, Scope: k.Scope}
+	if view.Name, err = show(k.Name); err != nil {
+		return view, err
+	}
+	view.Description, err = show(k.Description)
+	return view, err
 }
 
 func (s *Server) listSkills(c *fiber.Ctx) error {
@@ -30,9 +35,17 @@ func (s *Server) listSkills(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	show, err := s.rawAs(c)
+	if err != nil {
+		return err
+	}
 	views := []skillView{}
 	for _, k := range list {
-		views = append(views, presentSkill(k))
+		view, err := presentSkill(k, show)
+		if err != nil {
+			return err
+		}
+		views = append(views, view)
 	}
 	return c.JSON(fiber.Map{"skills": views, "count": len(views)})
 }
@@ -49,7 +62,16 @@ func (s *Server) getSkill(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	view := presentSkill(skill)
-	view.Content = rawText(text)
+	show, err := s.rawAs(c)
+	if err != nil {
+		return err
+	}
+	view, err := presentSkill(skill, show)
+	if err != nil {
+		return err
+	}
+	if view.Content, err = show(text); err != nil {
+		return err
+	}
 	return c.JSON(view)
 }
