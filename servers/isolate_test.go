@@ -18,7 +18,7 @@ func isolatedPeer(t *testing.T, data, mode, sandbox string, hidden ...string) *M
 	t.Helper()
 	needBubblewrap(t)
 	return managerWith(t, Options{
-		Catalog: catalogOf(t, peerEntry(t, "peer", mode, `,"cwd":"${instance:folder}","sandbox":`+sandbox+`,"lifecycle":{"restart":{"backoffMs":1}}`)),
+		Catalog: catalogOf(t, peerEntry(t, "peer", mode, `,"cwd":"${instance:folder}","sandbox":`+sandbox+`,"lifecycle":{"initTimeoutMs":60000,"restart":{"backoffMs":1}}`)),
 		Environ: os.LookupEnv, Keeper: keeping(), DataDir: data, Hidden: hidden,
 	})
 }

@@ -30,6 +30,9 @@ func peerEntry(t testing.TB, name, mode, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(more, `"lifecycle"`) {
+		more += "," + patient // other tests may take the machine
+	}
 	return fmt.Sprintf("%q:%s%s}", name, strings.TrimSuffix(string(entry), "}"), more)
 }
 
@@ -53,7 +56,7 @@ func say(t *testing.T, m *Manager, c Caller, arguments json.RawMessage) string {
 	return content.Content[0].Text
 }
 
-const quick = `,"lifecycle":{"callTimeoutMs":400,"initTimeoutMs":5000,"restart":{"backoffMs":1}}`
+const quick = `,"lifecycle":{"callTimeoutMs":400,"initTimeoutMs":60000,"restart":{"backoffMs":1}}`
 
 func TestStdioFaultsEndInAKindAndTheNextCallWorks(t *testing.T) {
 	t.Parallel()
@@ -171,7 +174,7 @@ func TestStartFailuresSayWhatToDo(t *testing.T) {
 
 func TestCircuitOpensAfterFailuresInARow(t *testing.T) {
 	t.Parallel()
-	m := managerOf(t, peerEntry(t, "peer", "dies at start", `,"lifecycle":{"restart":{"max":2,"backoffMs":1}}`), nil)
+	m := managerOf(t, peerEntry(t, "peer", "dies at start", `,"lifecycle":{"initTimeoutMs":60000,"restart":{"max":2,"backoffMs":1}}`), nil)
 	var err error
 	for range 4 {
 		_, err = m.Call(t.Context(), anyone, "peer__do", nil)
@@ -444,7 +447,7 @@ func TestSlowToolDoesNotEndTheCallsOfOthers(t *testing.T) {
 
 func TestIdleServerIsStoppedAndStartedAgain(t *testing.T) {
 	t.Parallel()
-	m := managerOf(t, peerEntry(t, "peer", "plain", `,"lifecycle":{"idleStopSec":1}`), nil)
+	m := managerOf(t, peerEntry(t, "peer", "plain", `,"lifecycle":{"idleStopSec":1,"initTimeoutMs":60000}`), nil)
 	pid := say(t, m, anyone, act("pid"))
 	watch(t, pid).assertEnds(t)
 	if again := say(t, m, anyone, act("pid")); again == pid {
