@@ -126,6 +126,7 @@ func (a *agent) ask(ctx context.Context) (phase, error) {
 	if a.task.snapshot().Usage.Turns >= a.task.request.MaxTurns {
 		return phaseDone, errTurns
 	}
+	a.compact()
 	var last error
 	for attempt := range turnAttempts {
 		if attempt > 0 {

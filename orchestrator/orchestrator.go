@@ -77,6 +77,9 @@ type Limits struct {
 	// ModelBytes bounds what one execution may tell the model; the rest stays in
 	// a file of the session's workspace.
 	ModelBytes int
+	// ContextTokens is about how much of a conversation the model is told; a longer one
+	// is shortened from its beginning.
+	ContextTokens int
 	// Execution bounds each script.
 	Execution sandbox.Limits
 }
@@ -84,16 +87,17 @@ type Limits struct {
 // DefaultLimits are the limits used where an operator names none.
 func DefaultLimits() Limits {
 	return Limits{
-		TaskBytes:   1 << 20,
-		Turns:       30,
-		Task:        10 * time.Minute,
-		Running:     16,
-		Waiting:     1000,
-		Sessions:    2000,
-		SessionIdle: time.Hour,
-		KeptTasks:   5000,
-		ModelBytes:  16 << 10,
-		Execution:   sandbox.DefaultLimits(),
+		TaskBytes:     1 << 20,
+		Turns:         30,
+		Task:          10 * time.Minute,
+		Running:       16,
+		Waiting:       1000,
+		Sessions:      2000,
+		SessionIdle:   time.Hour,
+		KeptTasks:     5000,
+		ModelBytes:    16 << 10,
+		ContextTokens: 120_000,
+		Execution:     sandbox.DefaultLimits(),
 	}
 }
 
@@ -105,6 +109,7 @@ func (l Limits) validate() error {
 		{"TaskBytes", int64(l.TaskBytes)}, {"Turns", int64(l.Turns)}, {"Task", int64(l.Task)},
 		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"Sessions", int64(l.Sessions)},
 		{"SessionIdle", int64(l.SessionIdle)}, {"KeptTasks", int64(l.KeptTasks)}, {"ModelBytes", int64(l.ModelBytes)},
+		{"ContextTokens", int64(l.ContextTokens)},
 	} {
 		if f.value <= 0 {
 			return fmt.Errorf("orchestrator limits: %s is %d; it must be positive", f.name, f.value)

@@ -41,6 +41,8 @@ type Config struct {
 	LLMAPIKey   string `env:"LLM_API_KEY" help:"Key of the provider (better in the environment than as a flag)."`
 	LLMBaseURL  string `env:"LLM_BASE_URL" help:"Base URL of an OpenAI-compatible server."`
 
+	ModelContextTokens int `default:"120000" env:"MODEL_CONTEXT_TOKENS" help:"About how much of a conversation the model is told; a longer one is shortened from its beginning."`
+
 	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" help:"Key for Anthropic."`
 	AnthropicBaseURL string `env:"ANTHROPIC_BASE_URL" help:"Base URL for Anthropic."`
 	AnthropicModel   string `env:"ANTHROPIC_MODEL" help:"Model for Anthropic."`
@@ -78,6 +80,7 @@ func (c *Config) Validate() error {
 		{"SANDBOX_CPU_QUOTA", c.SandboxCPUQuota, 1000, 6_400_000},
 		{"RATE_LIMIT_MAX", c.RateLimitMax, 0, 1_000_000},
 		{"RATE_LIMIT_WINDOW_MS", c.RateLimitWindowMs, 1000, 86_400_000},
+		{"MODEL_CONTEXT_TOKENS", c.ModelContextTokens, 8000, 10_000_000},
 		{"APPROVAL_TIMEOUT_MS", c.ApprovalTimeoutMs, 1000, 86_400_000},
 		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
 	} {

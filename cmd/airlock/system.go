@@ -137,7 +137,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 		return err
 	}
 	limits := orchestrator.DefaultLimits()
-	limits.Execution = c.executionLimits()
+	limits.Execution, limits.ContextTokens = c.executionLimits(), c.ModelContextTokens
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
