@@ -125,7 +125,7 @@ func TestDiscovery(t *testing.T) {
 		{name: "a server that is down is told of", script: script{Script: `return await list_mcp_tools()`, Bridge: list(map[string]any{"tools": []string{}, "unavailable": []any{map[string]any{"server": "git", "message": "no uvx"}}})},
 			want: `[]`, stderr: "list_mcp_tools: the server git is not available now: no uvx\n"},
 		{name: "that nothing fits is told of", script: script{Script: `return await list_mcp_tools({query: "x"})`, Bridge: list(map[string]any{"tools": []any{map[string]any{"name": "a__b", "score": 0.1, "fits": false}}, "fits": false})},
-			want: `[{"name":"a__b","score":0.1,"fits":false}]`, stderr: "list_mcp_tools: no tool seems to do that; what is listed are guesses\n"},
+			want: `[{"fits":false,"name":"a__b","score":0.1}]`, stderr: "list_mcp_tools: no tool seems to do that; what is listed are guesses\n"},
 		{name: "details", script: script{Script: `return (await get_mcp_tool_details("a__b")).description`, Bridge: map[string]answer{"GET /v1/tools/a__b": {Body: map[string]any{"description": "d"}}}}, want: `"d"`},
 		{name: "pii asks the host", script: script{Script: `return [await pii.attr("[EMAIL_1_k7q2f]", "domain"), await pii.same("a", "b"), await pii.rank(["a"])]`, Bridge: map[string]answer{
 			"POST /v1/pii/attr": {Body: map[string]any{"value": "d"}}, "POST /v1/pii/same": {Body: map[string]any{"same": true}}, "POST /v1/pii/rank": {Body: map[string]any{"ranks": []int{1}}}}},
