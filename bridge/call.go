@@ -218,7 +218,7 @@ func (c *call) ask(plain string) (servers.Result, *Error) {
 	c.observeBegin()
 	ctx, cancel := context.WithTimeout(c.ctx(), c.bridge.options.Limits.CallTime)
 	defer cancel()
-	result, err := c.bridge.options.Upstreams.Call(ctx, c.access.caller(), c.name, json.RawMessage(plain))
+	result, err := c.bridge.options.Upstreams.CallWatched(ctx, c.access.caller(), c.name, json.RawMessage(plain), c.watch())
 	if err != nil {
 		if c.ctx().Err() == nil && ctx.Err() != nil {
 			return servers.Result{}, errTooSlow()

@@ -1,10 +1,17 @@
 package bridge
 
-import "time"
+import (
+	"time"
 
-// Event is the beginning or the end of one call of a tool, for those who follow
-// an execution.
+	"airlock/pii"
+)
+
+// Event is the beginning or the end of one call of a tool, or news from between, for
+// those who follow an execution.
 type Event struct {
+	// Progress is what the server reports of a call under way; nil for its beginning
+	// and its end.
+	Progress *Progress
 	// Finished tells the end of a call from its beginning.
 	Finished bool
 	Tool     string // full name
@@ -16,6 +23,14 @@ type Event struct {
 	Outcome     string
 	Duration    time.Duration
 	ResultBytes int
+}
+
+// Progress is a server's own claim of how far a call is.
+type Progress struct {
+	Done float64
+	// Total is 0 where the server does not know it.
+	Total   float64
+	Message pii.Tokenized
 }
 
 // The outcomes that are no error of the bridge.

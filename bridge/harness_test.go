@@ -62,7 +62,8 @@ type upstreams struct {
 	tools   []servers.Tool
 	faults  []servers.Fault
 	entries map[string]servers.Entry
-	lookup  error // of Tool, if set
+	lookup  error              // of Tool, if set
+	reports []servers.Progress // of each call
 	answer  func(ctx context.Context, name, arguments string) (servers.Result, error)
 
 	mu    sync.Mutex // guards calls
@@ -89,10 +90,13 @@ func (u *upstreams) Tool(_ context.Context, _ servers.Caller, name string) (serv
 	return servers.Tool{}, fmt.Errorf("find a tool: %w", servers.ErrUnknownTool)
 }
 
-func (u *upstreams) Call(ctx context.Context, _ servers.Caller, name string, arguments json.RawMessage) (servers.Result, error) {
+func (u *upstreams) CallWatched(ctx context.Context, _ servers.Caller, name string, arguments json.RawMessage, watch func(servers.Progress)) (servers.Result, error) {
 	u.mu.Lock()
 	u.calls = append(u.calls, name+" "+string(arguments))
 	u.mu.Unlock()
+	for _, p := range u.reports {
+		watch(p)
+	}
 	return u.answer(ctx, name, string(arguments))
 }
 

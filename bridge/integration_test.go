@@ -99,7 +99,7 @@ func BenchmarkRealShop(b *testing.B) {
 	const arguments = `{"query":"SELECT id, category, amount FROM sales LIMIT 10"}`
 	b.Run("direct", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := r.bridge.options.Upstreams.Call(b.Context(), r.access.caller(), "database__query", json.RawMessage(arguments)); err != nil {
+			if _, err := r.bridge.options.Upstreams.CallWatched(b.Context(), r.access.caller(), "database__query", json.RawMessage(arguments), nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -20,8 +20,10 @@ type Upstreams interface {
 	KnownTools(context.Context, servers.Caller) []servers.Tool
 	// Tool describes one tool; the error wraps servers.ErrUnknownTool if there is none.
 	Tool(ctx context.Context, c servers.Caller, fullName string) (servers.Tool, error)
-	// Call calls a tool with a JSON object. Errors wrap one of servers' sentinels.
-	Call(ctx context.Context, c servers.Caller, fullName string, arguments json.RawMessage) (servers.Result, error)
+	// CallWatched calls a tool with a JSON object. Errors wrap one of servers' sentinels.
+	// A watch that is not nil is told of the call's progress, by one goroutine at a
+	// time and not after CallWatched has returned.
+	CallWatched(ctx context.Context, c servers.Caller, fullName string, arguments json.RawMessage, watch func(servers.Progress)) (servers.Result, error)
 	// Entry is what the catalog says about a server.
 	Entry(server string) (servers.Entry, bool)
 }

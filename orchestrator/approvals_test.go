@@ -51,7 +51,7 @@ func (m *mailServer) Tool(_ context.Context, _ servers.Caller, name string) (ser
 	return servers.Tool{Server: "mail", Name: "send", InputSchema: pii.NewRaw(`{"type":"object"}`)}, nil
 }
 
-func (m *mailServer) Call(_ context.Context, _ servers.Caller, _ string, arguments json.RawMessage) (servers.Result, error) {
+func (m *mailServer) CallWatched(_ context.Context, _ servers.Caller, _ string, arguments json.RawMessage, _ func(servers.Progress)) (servers.Result, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sent = append(m.sent, string(arguments))

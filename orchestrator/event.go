@@ -19,6 +19,7 @@ const (
 	EventExecutionOutput   EventType = "execution.output"
 	EventExecutionFinished EventType = "execution.finished"
 	EventToolCalled        EventType = "tool.called"
+	EventToolProgress      EventType = "tool.progress"
 	EventToolFinished      EventType = "tool.finished"
 	EventApprovalRequired  EventType = "approval.required"
 	EventApprovalAnswered  EventType = "approval.answered"
@@ -50,6 +51,8 @@ type EventData struct {
 	Tool       string          `json:"tool,omitempty"`
 	Outcome    string          `json:"outcome,omitempty"`
 	DurationMs int64           `json:"durationMs,omitempty"`
+	Done       float64         `json:"done,omitempty"`
+	Total      float64         `json:"total,omitempty"`
 	Bytes      int64           `json:"bytes,omitempty"`
 	Name       pii.Tokenized   `json:"name,omitzero"`
 	Problem    *Problem        `json:"problem,omitempty"`

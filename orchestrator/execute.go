@@ -198,6 +198,10 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 // observe counts the bridge's events and turns them into the task's.
 func (s *Service) observe(id ident.Execution, x script) func(bridge.Event) {
 	return func(e bridge.Event) {
+		if p := e.Progress; p != nil {
+			x.event(EventToolProgress, EventData{Execution: id, Tool: e.Tool, Text: p.Message, Done: p.Done, Total: p.Total})
+			return
+		}
 		kind := EventToolCalled
 		if e.Finished {
 			kind = EventToolFinished

@@ -56,7 +56,7 @@ func (noServers) KnownTools(context.Context, servers.Caller) []servers.Tool { re
 func (noServers) Tool(context.Context, servers.Caller, string) (servers.Tool, error) {
 	return servers.Tool{}, servers.ErrUnknownTool
 }
-func (noServers) Call(context.Context, servers.Caller, string, json.RawMessage) (servers.Result, error) {
+func (noServers) CallWatched(context.Context, servers.Caller, string, json.RawMessage, func(servers.Progress)) (servers.Result, error) {
 	return servers.Result{}, servers.ErrUnknownTool
 }
 func (noServers) Entry(string) (servers.Entry, bool) { return servers.Entry{}, false }

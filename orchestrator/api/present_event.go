@@ -30,6 +30,8 @@ type eventDataView struct {
 	Tool        string            `json:"tool,omitempty"`
 	Outcome     string            `json:"outcome,omitempty"`
 	DurationMs  int64             `json:"durationMs,omitempty"`
+	Done        float64           `json:"done,omitempty"`
+	Total       float64           `json:"total,omitempty"`
 	Bytes       int64             `json:"bytes,omitempty"`
 	Name        string            `json:"name,omitempty"`
 	Error       *problem          `json:"error,omitempty"`
@@ -73,7 +75,7 @@ func (p *presenter) present(e orchestrator.Event) (eventView, error) {
 	d, show := e.Data, textAs(p.real)
 	view := eventView{Seq: e.Seq, TaskID: e.Task, At: e.At, Type: e.Type, Data: eventDataView{
 		ExecutionID: d.Execution, Language: d.Language, Stream: d.Stream, Part: d.Part, Tool: d.Tool, Outcome: d.Outcome,
-		DurationMs: d.DurationMs, Bytes: d.Bytes,
+		DurationMs: d.DurationMs, Done: d.Done, Total: d.Total, Bytes: d.Bytes,
 	}}
 	var err error
 	switch e.Type {

@@ -126,7 +126,7 @@ func (s shop) Tool(_ context.Context, _ servers.Caller, name string) (servers.To
 	return servers.Tool{}, servers.ErrUnknownTool
 }
 
-func (s shop) Call(_ context.Context, _ servers.Caller, _ string, arguments json.RawMessage) (servers.Result, error) {
+func (s shop) CallWatched(_ context.Context, _ servers.Caller, _ string, arguments json.RawMessage, _ func(servers.Progress)) (servers.Result, error) {
 	var in struct{ Page int }
 	if err := json.Unmarshal(arguments, &in); err != nil {
 		return servers.Result{}, err
