@@ -87,7 +87,6 @@ func (a *agent) begin() error {
 	if err != nil {
 		return err
 	}
-	text = pii.Join(text, note)
 	a.task.forgetInput()
 	if a.skills, err = a.matchSkills(text); err != nil {
 		return err
@@ -95,8 +94,11 @@ func (a *agent) begin() error {
 	if a.system, err = systemPrompt(a.Service, a.vault, a.skills); err != nil {
 		return err
 	}
-	a.messages = append(history,
-		llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{Text: text}}})
+	parts := []llm.Part{llm.Text{Text: text}}
+	if note != noText { // apart from the task, which stays what skills are chosen by
+		parts = append([]llm.Part{llm.Text{Text: note}}, parts...)
+	}
+	a.messages = append(history, llm.Message{Role: llm.User, Parts: parts})
 	return nil
 }
 

@@ -70,7 +70,7 @@ func (a *agent) takeUploads() (pii.Tokenized, error) {
 	if len(lines) == 0 {
 		return noText, nil
 	}
-	return pii.Join(append([]pii.Tokenized{pii.Static("\n\nFiles that came with the task:")}, lines...)...), nil
+	return pii.Join(append([]pii.Tokenized{pii.Static("Files that came with the task:")}, lines...)...), nil
 }
 
 // errUpload ends a task whose files do not go into its workspace.

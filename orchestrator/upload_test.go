@@ -46,9 +46,12 @@ func TestUploads(t *testing.T) {
 			if task.Status != StatusCompleted || !strings.HasPrefix(content, tc.want) {
 				t.Errorf("the task is %s, the script read %q, want %q", task.Status, content, tc.want)
 			}
-			told := script.Requests()[0].Messages[0].Parts[0].(llm.Text).Text.String()
-			if !strings.HasSuffix(told, "Files that came with the task:\n- "+tc.path) {
+			parts := script.Requests()[0].Messages[0].Parts
+			if told := parts[0].(llm.Text).Text.String(); told != "Files that came with the task:\n- "+tc.path {
 				t.Errorf("the model was told %q", told)
+			}
+			if said := parts[len(parts)-1].(llm.Text).Text.String(); said != "read it" {
+				t.Errorf("the task became %q", said)
 			}
 		})
 	}
