@@ -112,7 +112,7 @@ func (s *Service) backend(l sandbox.Language, name string) (sandbox.Backend, err
 		}
 	}
 	if name != "" {
-		return nil, fmt.Errorf("%w: %q in the sandbox %q", ErrLanguage, l, name)
+		return nil, fmt.Errorf("%w: %q in the sandbox %q; leave out backend to take any that can", ErrLanguage, l, name)
 	}
 	return nil, fmt.Errorf("%w: %q; available: %v", ErrLanguage, l, s.Languages())
 }

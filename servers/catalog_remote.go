@@ -74,7 +74,7 @@ func (c *Catalog) Remote(server string) (Remote, error) {
 	case e.Transport != transportHTTP && e.Transport != transportSSE:
 		return Remote{}, fmt.Errorf("server %q has transport %s; only remote servers are signed in to", server, e.Transport)
 	case len(l.missing) > 0:
-		return Remote{}, fmt.Errorf("server %q takes values from %s, which is not set", server, strings.Join(l.missing, ", "))
+		return Remote{}, fmt.Errorf("server %q takes values from %s, which is not set; set it", server, strings.Join(l.missing, ", "))
 	}
 	return Remote{URL: l.url, ClientID: l.oauth.id, ClientSecret: l.oauth.secret, Scopes: slices.Clone(l.oauth.scopes), Port: l.oauth.port}, nil
 }

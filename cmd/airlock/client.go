@@ -32,9 +32,14 @@ func (c *Config) light() *Config {
 	return c
 }
 
-// connect builds the system in process, quiet but for warnings.
+// connect builds the system in process, quiet but for warnings. A command for one
+// server tells by itself what is wrong with it.
 func (c *Config) connect(std streams) (*client, error) {
-	log, err := c.newLog(std, zapcore.WarnLevel)
+	least := zapcore.WarnLevel
+	if len(c.only) > 0 {
+		least = zapcore.ErrorLevel
+	}
+	log, err := c.newLog(std, least)
 	if err != nil {
 		return nil, err
 	}

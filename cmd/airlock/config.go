@@ -38,7 +38,7 @@ type Config struct {
 
 	LLMProvider string `env:"LLM_PROVIDER" enum:",anthropic,openai,google,skillmatch" default:"" help:"Model provider; by default the one whose key is set, else skillmatch, which needs none."`
 	LLMModel    string `env:"LLM_MODEL" help:"Model name."`
-	LLMAPIKey   string `env:"LLM_API_KEY" help:"Key of the provider (better in the environment than as a flag)."`
+	LLMAPIKey   string `name:"llm-api-key" env:"LLM_API_KEY" help:"Key of the provider (better in the environment than as a flag)."`
 	LLMBaseURL  string `env:"LLM_BASE_URL" help:"Base URL of an OpenAI-compatible server."`
 
 	ModelContextTokens int `default:"120000" env:"MODEL_CONTEXT_TOKENS" help:"About how much of a conversation the model is told; a longer one is shortened from its beginning."`
@@ -94,7 +94,19 @@ func (c *Config) Validate() error {
 	if !c.loopback() && c.Auth == "none" {
 		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; set AUTH to keys or jwt, or listen on 127.0.0.1", c.Host)
 	}
+	for _, origin := range c.AllowedOrigins {
+		if !isOrigin(origin) {
+			return fmt.Errorf("ALLOWED_ORIGINS has %q; an origin is http:// or https:// with a host and maybe a port, such as https://app.example.com, without a path and *", origin)
+		}
+	}
 	return c.validateTokens()
+}
+
+// isOrigin reports whether s is an origin as browsers write it.
+func isOrigin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Hostname() != "" && !strings.Contains(s, "*") && (u.Scheme == "http" || u.Scheme == "https") &&
+		s == u.Scheme+"://"+strings.ToLower(u.Host)
 }
 
 func (c *Config) validateTokens() error {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -66,7 +67,7 @@ func (c *checked) Write(p []byte) (int, error) {
 
 // commands is the command line. The fields' tags are its documentation.
 type commands struct {
-	Config
+	Config `group:"Settings, the same for every command:"`
 
 	Serve   serveCommand   `cmd:"" help:"Serve the HTTP API."`
 	Run     runCommand     `cmd:"" help:"Run a script against the tools, without a model."`
@@ -89,7 +90,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	out := &checked{Writer: std.out}
 	std.out = out
 	if err := godotenv.Load(); err != nil && !errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(std.err, "airlock: read .env: %v\n", err)
+		fmt.Fprintf(std.err, "airlock: %v\n", envFileError(err))
 		return exitUsage
 	}
 	var cli commands
@@ -124,6 +125,16 @@ func run(ctx context.Context, args []string, std streams) int {
 		err = fmt.Errorf("write the result: %w", out.err)
 	}
 	return exitCode(err, std)
+}
+
+// envFileError tells why .env cannot be read. The parser's own words repeat what
+// stands in the file, which may be a secret.
+func envFileError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fmt.Errorf("read .env: %w", err)
+	}
+	return errors.New("read .env: a line is not NAME=VALUE; names take letters, digits, _ and ., and a quote needs its end")
 }
 
 // dropEmpty takes an empty environment variable for one that is not set, as

@@ -38,7 +38,8 @@ type partChange struct {
 }
 
 // Run compares what each server says of its tools with what was approved. It
-// fails if there is a difference, so that scripts notice.
+// fails if there is a difference, so that scripts notice, or a server that could
+// not be asked; what was approved of that one stays.
 func (d serversDiff) Run(ctx context.Context, c *Config, std streams) error {
 	names, err := d.names(c)
 	if err != nil {
@@ -48,22 +49,26 @@ func (d serversDiff) Run(ctx context.Context, c *Config, std streams) error {
 	if err != nil {
 		return err
 	}
-	changes := []toolChange{}
+	changes, failed := []toolChange{}, 0
 	for _, name := range names {
 		now, err := d.now(ctx, c, std, name)
 		if err != nil {
-			return err
+			fmt.Fprintf(std.err, "airlock: %v\n", err)
+			failed++
+			continue
 		}
 		changes = append(changes, compare(approved[name], now)...)
 		approved[name] = now
 	}
-	if err := d.print(std.out, changes); err != nil {
+	if err := d.print(std.out, changes, failed == 0); err != nil {
 		return err
 	}
 	if d.Approve {
-		return c.keepApproved(approved)
+		if err := c.keepApproved(approved); err != nil {
+			return err
+		}
 	}
-	if len(changes) > 0 {
+	if failed > 0 || len(changes) > 0 && !d.Approve {
 		return errReported
 	}
 	return nil
@@ -99,7 +104,7 @@ func (d serversDiff) now(ctx context.Context, c *Config, std streams, name strin
 	return cl.started(ctx, name, d.User)
 }
 
-func (d serversDiff) print(out io.Writer, changes []toolChange) error {
+func (d serversDiff) print(out io.Writer, changes []toolChange, all bool) error {
 	if d.JSON {
 		return printJSON(out, changes)
 	}
@@ -109,7 +114,7 @@ func (d serversDiff) print(out io.Writer, changes []toolChange) error {
 			fmt.Fprintf(out, "  %s\n    - %s\n    + %s\n", p.Part, firstLine(p.Before, 400), firstLine(p.After, 400))
 		}
 	}
-	if len(changes) == 0 {
+	if len(changes) == 0 && all {
 		fmt.Fprintln(out, "nothing changed")
 	}
 	return nil

@@ -70,7 +70,7 @@ func (l serversLogs) Run(ctx context.Context, c *Config, std streams) error {
 	}
 	if shown = strings.TrimRight(shown, "\n"); shown != "" {
 		fmt.Fprintln(std.out, shown)
-	} else {
+	} else if failed == nil {
 		fmt.Fprintf(std.err, "airlock: server %s wrote nothing to its standard error\n", l.Name)
 	}
 	return failed

@@ -169,11 +169,14 @@ func (t toolsCall) Run(ctx context.Context, c *Config, std streams) error {
 	return out.print(std)
 }
 
-// firstLine cuts a text for a table.
+// firstLine cuts a text for a table; … stands for what is left out of the line.
 func firstLine(s string, width int) string {
 	for i, r := range s {
-		if r == '\n' || i >= width {
+		switch {
+		case r == '\n':
 			return s[:i]
+		case i >= width:
+			return s[:i] + "…"
 		}
 	}
 	return s

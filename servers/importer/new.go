@@ -43,18 +43,25 @@ func New(s Spec) (*Result, error) {
 	c.hideSecrets(at, s.Name, &e)
 	c.add(at, s.Name, e)
 	if len(c.Problems) > 0 {
-		return nil, errors.Join(c.Problems...)
+		problems := make([]string, len(c.Problems))
+		for i, p := range c.Problems {
+			problems[i] = withoutLine(p.Error())
+		}
+		return nil, errors.New(strings.Join(problems, "\n"))
 	}
-	for _, w := range c.Warnings { // a command line has no lines
-		c.result.Warnings = append(c.result.Warnings, strings.TrimPrefix(w, "command line:1: "))
+	for _, w := range c.Warnings {
+		c.result.Warnings = append(c.result.Warnings, withoutLine(w))
 	}
 	return &c.result, nil
 }
 
+// withoutLine drops the place of a remark: a command line has no lines.
+func withoutLine(remark string) string { return strings.TrimPrefix(remark, "command line:1: ") }
+
 func (c *converter) spec(at *document.Node, kind, text string) *Package {
 	name, version := splitVersion(text)
 	if name == "" || !exact.MatchString(version) {
-		c.Wrong(at, "%s has no exact version; write %s@ and the one that you have checked", text, name)
+		c.Wrong(at, "%s has no exact version; write %s@VERSION with the one that you have checked", text, name)
 	}
 	return &Package{Type: kind, Name: name, Version: version}
 }
