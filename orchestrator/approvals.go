@@ -41,6 +41,20 @@ type Approval struct {
 // errUnanswered refuses a call that nobody decided in time.
 var errUnanswered = errors.New("nobody answered in time")
 
+// A task's script could ask without end, and its time stands still meanwhile; what it
+// asks is kept with the task's events.
+const (
+	// maxAsked bounds the approvals that a task asks for.
+	maxAsked = 200
+	// maxAskedBytes bounds their arguments together.
+	maxAskedBytes = 16 << 20
+	// maxUnanswered is how many of them may expire before nobody seems to be there.
+	maxUnanswered = 3
+)
+
+// errAskedTooMuch refuses a call whose task has used up its approvals.
+var errAskedTooMuch = errors.New("the task has asked for too many approvals")
+
 // Approvals asks the users of running tasks before calls that need their consent.
 // It is the bridge's Approver, made before the Service that tells it of tasks. Its
 // methods may be called concurrently.
@@ -77,9 +91,9 @@ func (a *Approvals) Approve(ctx context.Context, r bridge.ApprovalRequest) error
 	if t == nil {
 		return bridge.ErrNobodyToAsk // nobody follows the events of a script without a task
 	}
-	p := t.approvals.ask(r, a.wait)
-	if p == nil {
-		return nil // an earlier answer covers this call
+	p, err := t.approvals.ask(r, a.wait)
+	if p == nil || err != nil {
+		return err // nil if an earlier answer covers this call
 	}
 	resume := t.clock.Stop()
 	defer resume()
@@ -121,16 +135,26 @@ type approvals struct {
 	mu      sync.Mutex // guards all below
 	pending []*pending // in the order they were asked
 	granted map[string][]bridge.ApprovalRequest
+
+	asked, askedBytes, unanswered int
 }
 
 // ask registers a call, unless an earlier answer covers it; then it returns nil.
-func (l *approvals) ask(r bridge.ApprovalRequest, wait time.Duration) *pending {
+func (l *approvals) ask(r bridge.ApprovalRequest, wait time.Duration) (*pending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, earlier := range l.granted[r.Tool] {
 		if covers(earlier, r) {
-			return nil
+			return nil, nil
 		}
+	}
+	l.asked++
+	l.askedBytes += r.Arguments.Len()
+	switch {
+	case l.unanswered >= maxUnanswered:
+		return nil, bridge.ErrNobodyToAsk
+	case l.asked > maxAsked || l.askedBytes > maxAskedBytes:
+		return nil, errAskedTooMuch
 	}
 	now := time.Now().UTC()
 	p := &pending{request: r, answer: make(chan Decision, 1), Approval: Approval{
@@ -138,7 +162,7 @@ func (l *approvals) ask(r bridge.ApprovalRequest, wait time.Duration) *pending {
 		Releases: r.Releases, Origins: r.Origins, Asked: now, Expires: now.Add(wait),
 	}}
 	l.pending = append(l.pending, p)
-	return p
+	return p, nil
 }
 
 // covers reports whether the consent to one call includes a later one.
@@ -180,9 +204,12 @@ func (l *approvals) answer(p *pending, d Decision) {
 
 // forget drops an approval that is waited for no more, and reports whether none is
 // left.
-func (l *approvals) forget(p *pending) (none bool) {
+func (l *approvals) forget(p *pending, expired bool) (none bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if expired {
+		l.unanswered++
+	}
 	l.pending = slices.DeleteFunc(l.pending, func(other *pending) bool { return other == p })
 	return len(l.pending) == 0
 }
@@ -219,7 +246,7 @@ func (t *taskState) answered(p *pending, d Decision, err error) {
 	case !d.Approve:
 		outcome = "denied"
 	}
-	if t.approvals.forget(p) {
+	if t.approvals.forget(p, outcome == "expired") {
 		t.change(func(task *Task) {
 			if task.Status == StatusAwaitingApproval {
 				task.Status = StatusRunning
