@@ -122,10 +122,10 @@ func (a *asker) ask(ctx context.Context, p *approval) (decision map[string]any, 
 	case a.yes:
 		return approve, nil
 	case a.tty == nil:
-		fmt.Fprintf(a.std.err, "denied: %s needs approval, and there is no terminal to ask at; --yes approves all calls\n", p.Tool)
+		fmt.Fprintf(a.std.err, "denied: %s needs approval, and there is no terminal to ask at; --yes approves all calls\n", visible(p.Tool))
 		return deny, nil
 	}
-	fmt.Fprintf(a.tty, "The task wants to call %s\n  %s\n", p.Tool, bytes.TrimSpace(p.Arguments))
+	fmt.Fprintf(a.tty, "The task wants to call %s\n  %s\n", visible(p.Tool), visible(string(bytes.TrimSpace(p.Arguments))))
 	if len(p.Releases) > 0 {
 		fmt.Fprintf(a.tty, "  which gives the server real values of: %s\n", strings.Join(p.Releases, ", "))
 	}

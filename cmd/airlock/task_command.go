@@ -50,10 +50,13 @@ func (t taskCommand) Run(ctx context.Context, c *Config, std streams) error {
 		return nil
 	}
 	if out.Message != "" {
+		if showsTerminal(std.out) {
+			out.Message = visible(out.Message)
+		}
 		fmt.Fprintln(std.out, out.Message)
 	}
 	for _, a := range out.Artifacts {
-		fmt.Fprintf(std.err, "artifact %s (%d bytes)\n", a.Name, a.Size)
+		fmt.Fprintf(std.err, "artifact %s (%d bytes)\n", visible(a.Name), a.Size)
 	}
 	if out.Error != nil {
 		return out.Error
