@@ -81,6 +81,7 @@ func New(o Options) (*Server, error) {
 		ErrorHandler:          s.answerError,
 		Immutable:             true, // handlers hand strings to goroutines that outlive them
 		ReadTimeout:           30 * time.Second,
+		WriteTimeout:          10 * time.Minute, // of a whole answer; streams go by their events
 		IdleTimeout:           2 * time.Minute,
 		ReadBufferSize:        16 << 10,
 		UnescapePath:          false,

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,6 +26,10 @@ const (
 	heartbeat = 15 * time.Second
 	// goneCheck is how often it is looked whether the client is still there.
 	goneCheck = 500 * time.Millisecond
+	// stallTime is how long a client may take nothing of an event.
+	stallTime = time.Minute
+	// partingTime is how long what was written may take to leave at the server's end.
+	partingTime = time.Second
 )
 
 // getEvents streams the events of a task: all of them, or those after the one that
@@ -97,12 +102,13 @@ func (f *follower) follow(ctx context.Context, w *bufio.Writer) error {
 	beat, look := time.NewTicker(heartbeat), time.NewTicker(goneCheck)
 	defer beat.Stop()
 	defer look.Stop()
+	defer context.AfterFunc(ctx, func() { f.mayTake(ctx) })()
 	for {
 		events, more, err := f.server.opts.Service.Events(f.user, f.id, f.seen)
 		if err != nil {
 			return err
 		}
-		final, err := f.send(w, events)
+		final, err := f.send(ctx, w, events)
 		if err != nil || final {
 			return err
 		}
@@ -119,6 +125,7 @@ func (f *follower) wait(ctx context.Context, w *bufio.Writer, more <-chan struct
 		case <-more:
 			return nil
 		case <-beat:
+			f.mayTake(ctx)
 			if _, err := io.WriteString(w, ":\n\n"); err != nil {
 				return fmt.Errorf("send a heartbeat: %w", err)
 			}
@@ -135,9 +142,23 @@ func (f *follower) wait(ctx context.Context, w *bufio.Writer, more <-chan struct
 	}
 }
 
+// mayTake gives the client time to take what is written next: who reads nothing holds
+// neither the stream nor the server's end up. A connection in memory is left alone: its
+// client is our own, and its deadlines are for one goroutine only.
+func (f *follower) mayTake(ctx context.Context) {
+	if _, ok := f.conn.(syscall.Conn); !ok {
+		return
+	}
+	_ = f.conn.SetWriteDeadline(time.Now().Add(stallTime))
+	if ctx.Err() != nil { // looked at last: the end may come meanwhile
+		_ = f.conn.SetWriteDeadline(time.Now().Add(partingTime))
+	}
+}
+
 // send writes events; final says that the last of them ends the task.
-func (f *follower) send(w *bufio.Writer, events []orchestrator.Event) (final bool, err error) {
+func (f *follower) send(ctx context.Context, w *bufio.Writer, events []orchestrator.Event) (final bool, err error) {
 	for _, e := range events {
+		f.mayTake(ctx)
 		f.seen, final = e.Seq, e.Type.Final()
 		if err := f.write(w, e); err != nil {
 			return false, err
