@@ -69,6 +69,8 @@ type Limits struct {
 	Task  time.Duration
 	// Running tasks work at once, Waiting more are kept in line.
 	Running, Waiting int
+	// InputBytes bounds what was sent with all tasks that have not ended.
+	InputBytes int
 	// Sessions bounds the sessions kept; one unused for SessionIdle is ended.
 	Sessions    int
 	SessionIdle time.Duration
@@ -92,6 +94,7 @@ func DefaultLimits() Limits {
 		Task:          10 * time.Minute,
 		Running:       16,
 		Waiting:       1000,
+		InputBytes:    512 << 20,
 		Sessions:      2000,
 		SessionIdle:   time.Hour,
 		KeptTasks:     5000,
@@ -107,7 +110,7 @@ func (l Limits) validate() error {
 		value int64
 	}{
 		{"TaskBytes", int64(l.TaskBytes)}, {"Turns", int64(l.Turns)}, {"Task", int64(l.Task)},
-		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"Sessions", int64(l.Sessions)},
+		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"InputBytes", int64(l.InputBytes)}, {"Sessions", int64(l.Sessions)},
 		{"SessionIdle", int64(l.SessionIdle)}, {"KeptTasks", int64(l.KeptTasks)}, {"ModelBytes", int64(l.ModelBytes)},
 		{"ContextTokens", int64(l.ContextTokens)},
 	} {

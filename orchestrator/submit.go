@@ -34,7 +34,7 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		return "", err
 	}
 	taskCtx, cancel := context.WithCancelCause(s.ctx)
-	t := &taskState{request: r, session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel, clock: sandbox.NewClock(r.Timeout)}
+	t := &taskState{request: r, bytes: r.bytes() + r.fileBytes(), session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel, clock: sandbox.NewClock(r.Timeout)}
 	t.task = Task{
 		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued,
 		Created: time.Now().UTC(), Vault: session.vault,
@@ -78,6 +78,15 @@ func (r TaskRequest) bytes() int {
 	n := r.Text.Len()
 	for _, said := range r.History {
 		n += said.Text.Len()
+	}
+	return n
+}
+
+// fileBytes is the length of its files.
+func (r TaskRequest) fileBytes() int {
+	n := 0
+	for _, f := range r.Files {
+		n += len(f.Data)
 	}
 	return n
 }

@@ -16,6 +16,7 @@ const maxLogLines = 1000
 // taskState is the living side of a Task.
 type taskState struct {
 	request TaskRequest
+	bytes   int // that were sent with it
 	session *session
 	events  *eventLog
 	done    chan struct{} // closed once the status is final
@@ -75,7 +76,7 @@ func (t *taskState) finish(status Status, message pii.Tokenized, problem *Proble
 
 // tasks is the register of all tasks, finished ones up to a bound.
 type tasks struct {
-	kept, open int
+	kept, open, most int
 
 	mu       sync.Mutex // guards all below
 	closed   bool
@@ -83,6 +84,7 @@ type tasks struct {
 	byKey    map[userKey]*taskState // of requests that may be repeated
 	finished []ident.Task           // oldest first
 	pending  int
+	bytes    int // of the pending; at most as many as most
 }
 
 // userKey is a user's name for a request.
@@ -93,7 +95,7 @@ type userKey struct {
 
 func newTasks(l Limits) *tasks {
 	return &tasks{
-		kept: l.KeptTasks, open: l.Running + l.Waiting,
+		kept: l.KeptTasks, open: l.Running + l.Waiting, most: l.InputBytes,
 		byID: map[ident.Task]*taskState{}, byKey: map[userKey]*taskState{},
 	}
 }
@@ -109,10 +111,11 @@ func (r *tasks) add(t *taskState) (ident.Task, error) {
 	if id, err := r.earlier(t.request); id != "" || err != nil {
 		return id, err
 	}
-	if r.pending >= r.open {
+	if r.pending >= r.open || r.bytes+t.bytes > r.most {
 		return "", ErrFull
 	}
 	r.pending++
+	r.bytes += t.bytes
 	r.byID[t.task.ID] = t
 	if key := t.request.Repeat.Key; key != "" {
 		r.byKey[userKey{t.request.User, key}] = t
@@ -144,6 +147,7 @@ func (r *tasks) ended(id ident.Task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending--
+	r.bytes -= r.byID[id].bytes
 	r.finished = append(r.finished, id)
 	for len(r.finished) > r.kept {
 		r.forget(r.finished[0])

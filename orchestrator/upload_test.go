@@ -150,3 +150,31 @@ func TestNoTaskKeepsWhatItsUserSent(t *testing.T) {
 		}
 	}
 }
+
+func TestWaitingTasksHoldBoundedInput(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{}, 1)
+	script := llmtest.NewScriptFunc(func(llm.Request) llmtest.Turn { return llmtest.Turn{Calls: []llm.Call{executeCall("wait")}} })
+	s := newTestService(t, script, waits(begun), func(l *Limits) { l.Running, l.InputBytes = 1, 2500 })
+	var ids []ident.Task
+	for n := range 3 {
+		id, err := s.Submit(t.Context(), TaskRequest{User: "u", Text: pii.NewRaw("x"), Files: []Upload{{Name: "a", Data: make([]byte, 1000)}}})
+		if full := n == 2; errors.Is(err, ErrFull) != full {
+			t.Fatalf("task %d: %v", n+1, err)
+		}
+		ids = append(ids, id)
+	}
+	<-begun
+	if err := s.Cancel("u", ids[1]); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, err := s.Submit(t.Context(), TaskRequest{User: "u", Text: pii.NewRaw("x"), Files: []Upload{{Name: "a", Data: make([]byte, 1000)}}})
+		if err == nil {
+			break // the cancelled task's share is free once its goroutine has ended
+		}
+		if !errors.Is(err, ErrFull) || t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
