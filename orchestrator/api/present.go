@@ -113,10 +113,13 @@ func presentExecution(x orchestrator.Execution, real bool) (executionView, error
 	show := textAs(real)
 	view := executionView{
 		SessionID: x.Session, Status: x.Reason, Dropped: x.Dropped,
-		Saved: x.Saved, Refused: x.Refused, DurationMs: x.Duration.Milliseconds(),
+		Saved: x.Saved, DurationMs: x.Duration.Milliseconds(),
 	}
 	var err error
 	if view.Artifacts, err = presentArtifacts(x.Vault, x.Artifacts, show); err != nil {
+		return view, err
+	}
+	if view.Refused, err = presentRefused(x, real); err != nil {
 		return view, err
 	}
 	result, err := show(x.Vault, x.Value)
@@ -146,6 +149,26 @@ func presentExecution(x orchestrator.Execution, real bool) (executionView, error
 		}
 	}
 	return view, nil
+}
+
+// presentRefused hides values in the names that a script gave its files.
+func presentRefused(x orchestrator.Execution, real bool) ([]orchestrator.RefusedSkill, error) {
+	if real {
+		return x.Refused, nil
+	}
+	var views []orchestrator.RefusedSkill
+	for _, r := range x.Refused {
+		name, err := x.Vault.Tokenize(pii.NewRaw(r.Name), pii.OriginScript)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize the name of a refused skill: %w", err)
+		}
+		reason, err := x.Vault.Tokenize(pii.NewRaw(r.Reason), pii.OriginScript)
+		if err != nil {
+			return nil, fmt.Errorf("tokenize why a skill was refused: %w", err)
+		}
+		views = append(views, orchestrator.RefusedSkill{Name: name.String(), Reason: reason.String()})
+	}
+	return views, nil
 }
 
 func presentArtifacts(v *pii.Vault, list []orchestrator.Artifact, show shower) ([]artifactView, error) {

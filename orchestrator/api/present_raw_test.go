@@ -59,3 +59,16 @@ func TestKeptTextsAreShownByRight(t *testing.T) {
 		})
 	}
 }
+
+func TestRefusedSkillsAreNamedByRight(t *testing.T) {
+	t.Parallel()
+	const value = "ann@example.org"
+	v := newVault(t)
+	f := &fakeService{execution: orchestrator.Execution{Vault: v, Refused: []orchestrator.RefusedSkill{{Name: value + ".js", Reason: "bad name " + value}}}}
+	send := start(t, f, all)
+	for body, shown := range map[string]bool{`{"userId":"u","code":"x"}`: false, `{"userId":"u","code":"x","detokenize":true}`: true} {
+		if _, _, got := send("POST", "/execute", body); strings.Contains(got, value) != shown {
+			t.Errorf("%s is answered %s", body, got)
+		}
+	}
+}
