@@ -317,7 +317,7 @@ func TestBodyOverTheLimitIsRefusedUnread(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Fatalf("answered %d (%v): %s", answer.StatusCode, err, text)
 	}
-	if got := code(t, string(text)); got != "too_large" {
+	if got := code(t, string(text)); got != "too_large" || !strings.Contains(string(text), "larger than 8388608 bytes") {
 		t.Errorf("code is %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -82,7 +83,7 @@ func problemOf(err error) problem {
 	case errors.Is(err, orchestrator.ErrRepeat):
 		return problem{fiber.StatusUnprocessableEntity, "idempotency_key_reused", err.Error(), "use a new Idempotency-Key for a new request"}
 	case errors.Is(err, orchestrator.ErrLanguage):
-		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages"}
+		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages; python and bash need the docker sandbox, as the README tells"}
 	case errors.Is(err, orchestrator.ErrWorking):
 		return problem{fiber.StatusConflict, "session_at_work", err.Error(), "cancel its task or wait for it, then try again"}
 	case errors.Is(err, sandbox.ErrLimits):
@@ -91,6 +92,8 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusServiceUnavailable, "full", err.Error(), "try again in a moment"}
 	case errors.Is(err, orchestrator.ErrClosed):
 		return problem{fiber.StatusServiceUnavailable, "shutting_down", err.Error(), "try again when the server is back"}
+	case errors.As(err, &framework) && framework.Code == fiber.StatusRequestEntityTooLarge:
+		return problem{framework.Code, "too_large", fmt.Sprintf("the body is larger than %d bytes", bodyLimit), "send less at once, or put data where a tool can read it"}
 	case errors.As(err, &framework) && framework.Code < fiber.StatusInternalServerError:
 		// Its own message may repeat bytes of the request.
 		return problem{framework.Code, cmp.Or(frameworkCodes[framework.Code], "invalid_request"), "the request was refused: " + strings.ToLower(http.StatusText(framework.Code)), "see docs/API.md for what the server takes"}
@@ -105,7 +108,6 @@ var frameworkCodes = map[int]string{
 	fiber.StatusNotFound:                    "not_found",
 	fiber.StatusMethodNotAllowed:            "method_not_allowed",
 	fiber.StatusRequestTimeout:              "request_timeout",
-	fiber.StatusRequestEntityTooLarge:       "too_large",
 	fiber.StatusRequestHeaderFieldsTooLarge: "headers_too_large",
 }
 

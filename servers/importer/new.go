@@ -83,11 +83,19 @@ func (c *converter) specPairs(at *document.Node, s Spec, e *Entry) {
 	}
 }
 
+func (r *Result) names() []string {
+	names := make([]string, len(r.Servers))
+	for i, s := range r.Servers {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // Only keeps the named servers and the inputs that these refer to.
 func (r *Result) Only(names ...string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Name == name }) {
-			return fmt.Errorf("the file has no server %q", name)
+			return fmt.Errorf("the file has no server %q; it has: %s", name, strings.Join(r.names(), ", "))
 		}
 	}
 	r.Servers = slices.DeleteFunc(r.Servers, func(s Server) bool { return !slices.Contains(names, s.Name) })
