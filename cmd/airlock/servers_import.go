@@ -119,7 +119,7 @@ func replaceCatalog(path string, before, after []byte, mode os.FileMode) (err er
 }
 
 type serversAdd struct {
-	Name        string   `arg:"" help:"What to call the server."`
+	Name        string   `arg:"" help:"What to call the server; one of --npm, --pypi, --url and --command says what it is."`
 	NPM         string   `name:"npm" xor:"how" required:"" help:"Package of npm, as NAME@VERSION."`
 	PyPI        string   `name:"pypi" xor:"how" required:"" help:"Package of PyPI, as NAME@VERSION."`
 	URL         string   `name:"url" xor:"how" required:"" help:"Address of a remote server."`

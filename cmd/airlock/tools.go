@@ -88,6 +88,9 @@ func printTools(ctx context.Context, c *Config, std streams, q url.Values, asJSO
 	if page.Fits != nil && !*page.Fits {
 		fmt.Fprintln(std.err, "airlock: no tool seems to do that; what is listed are guesses")
 	}
+	if len(page.Tools) == 0 {
+		fmt.Fprintln(std.err, "airlock: there is no such tool; airlock servers list shows the servers and what they lack")
+	}
 	for _, t := range page.Tools {
 		fmt.Fprintf(std.out, "%-40s %s\n", t.Name, firstLine(t.Description, 100))
 	}
