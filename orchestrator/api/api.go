@@ -86,6 +86,7 @@ func New(o Options) (*Server, error) {
 		ReadBufferSize:        16 << 10,
 		UnescapePath:          false,
 	})
+	s.app.Server().HeaderReceived = s.admitBody
 	s.routes()
 	return s, nil
 }

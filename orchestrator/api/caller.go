@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"airlock/ident"
 	"airlock/orchestrator/auth"
@@ -36,7 +37,7 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 		c.Locals(callerKey, auth.Caller{Rights: s.opts.Rights})
 		return c.Next()
 	}
-	credential, ok := credentialOf(c)
+	credential, ok := credentialOf(c.Get(fiber.HeaderAuthorization))
 	if !ok {
 		return unauthorized(c, "the request holds no credential")
 	}
@@ -51,9 +52,28 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func credentialOf(c *fiber.Ctx) (string, bool) {
-	scheme, credential, ok := strings.Cut(c.Get(fiber.HeaderAuthorization), " ")
+func credentialOf(header string) (string, bool) {
+	scheme, credential, ok := strings.Cut(header, " ")
 	return strings.TrimSpace(credential), ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// strangersBody bounds the bodies of requests that nobody is known to have sent.
+const strangersBody = 64 << 10
+
+// admitBody decides, before a body is read into memory, how large it may be.
+func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig) {
+	if n := h.ContentLength(); s.opts.Authenticator == nil || n >= 0 && n <= strangersBody {
+		return c
+	}
+	credential, ok := credentialOf(string(h.Peek(fiber.HeaderAuthorization)))
+	if ok {
+		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
+		ok = err == nil
+	}
+	if !ok {
+		c.MaxRequestBodySize = strangersBody
+	}
+	return c
 }
 
 func unauthorized(c *fiber.Ctx, message string) problem {

@@ -111,3 +111,26 @@ func TestRatesForgetUsers(t *testing.T) {
 		t.Errorf("%d users are remembered", len(r.byUser))
 	}
 }
+
+func TestStrangersBodiesAreNotReadIntoMemory(t *testing.T) {
+	t.Parallel()
+	f := &fakeService{vault: newVault(t)}
+	f.task.Vault = f.vault
+	send := startWith(t, Options{Service: f, Port: "3000", Authenticator: fakeCallers{"ann": {User: "ann", Rights: all}}})
+	small, large := `{"task":"x"}`, `{"task":"`+strings.Repeat("x", strangersBody)+`"}`
+	for name, tc := range map[string]struct {
+		body, credential string
+		status           int
+	}{
+		"a stranger's small body": {small, "Bearer eve", http.StatusUnauthorized},
+		"a stranger's large body": {large, "Bearer eve", http.StatusRequestEntityTooLarge},
+		"with no credential":      {large, "", http.StatusRequestEntityTooLarge},
+		"a caller's large body":   {large, "Bearer ann", http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if status, _, body := send("POST", "/task", tc.body, "Authorization", tc.credential); status != tc.status {
+				t.Errorf("answered %d %s", status, body)
+			}
+		})
+	}
+}
