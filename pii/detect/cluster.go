@@ -15,7 +15,10 @@ type cluster struct {
 
 // one makes a cluster of one group.
 func (c *cluster) one(b []byte, start, end int) {
-	c.b, c.n, c.start[0], c.end[0], c.tail = b, 1, start, end, tokenTail(b, end)
+	c.b, c.n, c.start[0], c.end[0], c.tail = b, 1, start, end, 0
+	if end+1 < len(b) && (b[end] == '[' || b[end+1] == '[') {
+		c.tail = tokenTail(b, end)
+	}
 }
 
 // parse reads the groups from start on.
