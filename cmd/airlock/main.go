@@ -69,6 +69,8 @@ func (c *checked) Write(p []byte) (int, error) {
 type commands struct {
 	Config `group:"Settings, the same for every command:"`
 
+	Version kong.VersionFlag `help:"Say what this program was built from."`
+
 	Serve   serveCommand   `cmd:"" help:"Serve the HTTP API."`
 	Run     runCommand     `cmd:"" help:"Run a script against the tools, without a model."`
 	Task    taskCommand    `cmd:"" help:"Let the agent work on one task."`
@@ -98,6 +100,7 @@ func run(ctx context.Context, args []string, std streams) int {
 	parser, err := kong.New(&cli,
 		kong.Name("airlock"),
 		kong.Description("Agents write scripts, airlock runs them: tools behind one bridge, personal data kept from the model."),
+		kong.Vars{"version": version()},
 		kong.Writers(std.out, std.err),
 		kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
