@@ -115,6 +115,9 @@ func (s *scanner) packWord(start, end int) int {
 	if end-start > maxPackWord || s.byteAt(start-1) == '-' && isWord(s.byteAt(start-2)) || s.byteAt(end) == '-' && isWord(s.byteAt(end+1)) {
 		return 0
 	}
+	if tokenAt(s.b, end) {
+		return 0 // what the token stands for belonged to the word
+	}
 	for _, id := range s.packs.words[end-start] {
 		if e := s.pack(id, start, end); e > 0 {
 			return e
@@ -133,6 +136,9 @@ func (s *scanner) packDashed(start, end int) int {
 	}
 	if end += 2; end-start > maxPackWord || s.byteAt(start-1) == '-' {
 		return 0
+	}
+	if tokenAt(s.b, end) {
+		return 0 // what the token stands for belonged to the word
 	}
 	for _, id := range s.packs.words[end-start] {
 		if e := s.pack(id, start, end); e > 0 {
