@@ -31,6 +31,10 @@ func (c *cluster) parse(b []byte, start int) {
 			c.tail = sep // a word such as 15T12
 			return
 		}
+		if c.n > 0 && end+1 < len(b) && b[end] == ':' && (b[end+1] == ':' || isHex(b[end+1])) {
+			c.tail = sep // a time or an address of its own
+			return
+		}
 		c.start[c.n], c.end[c.n], c.sep[c.n] = at, end, sep
 		c.n++
 		if at, sep = nextGroup(b, end); at == 0 {

@@ -9,7 +9,7 @@ func (s *scanner) ipv4(start int) int {
 		return s.dottedRun(start)
 	}
 	s.floor = end
-	if p := s.byteAt(start - 1); p == '.' && isWord(s.byteAt(start-2)) {
+	if p := s.byteAt(start - 1); p == '.' && (isWord(s.byteAt(start-2)) || tokenBefore(s.b, start-1)) {
 		return end
 	}
 	if !s.on.has(ip) || s.b[start] == '0' || hasPrefix(s.b, start, "127.") || s.isVersion(start, end) {
@@ -61,7 +61,7 @@ func (s *scanner) prefixEnd(i, most int) int {
 		return i
 	}
 	e := digitsEnd(s.b, i+1)
-	if e == i+1 || e-i > 4 || isLetterOrDigit(s.byteAt(e)) {
+	if e == i+1 || e-i > 4 || isLetterOrDigit(s.byteAt(e)) || s.byteAt(e) == '.' && isDigit(s.byteAt(e+1)) {
 		return i
 	}
 	bits := 0
