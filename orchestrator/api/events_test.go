@@ -132,12 +132,10 @@ func TestTaskAnswersWithItsEvents(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWhenItsClientIsGone closes the connection of a stream that has
-// nothing to say, and waits for the server to notice.
-func TestStreamEndsWhenItsClientIsGone(t *testing.T) {
-	t.Parallel()
-	f := conversation(t)
-	f.events, f.more = f.events[:1], make(chan struct{})
+// askForEvents serves f on a real connection, over which it asks for the events of
+// a task. Nothing is read yet; served tells how serving ended.
+func askForEvents(t *testing.T, f *fakeService) (s *Server, served <-chan error, conn net.Conn) {
+	t.Helper()
 	s, err := New(Options{Service: f, Port: "3000", Rights: all})
 	if err != nil {
 		t.Fatal(err)
@@ -146,15 +144,25 @@ func TestStreamEndsWhenItsClientIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(listener) }()
-	conn, err := net.Dial("tcp", listener.Addr().String())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(listener) }()
+	conn, err = net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Write([]byte("GET /tasks/task_1/events HTTP/1.1\r\nHost: localhost:3000\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
+	return s, ended, conn
+}
+
+// TestStreamEndsWhenItsClientIsGone closes the connection of a stream that has
+// nothing to say, and waits for the server to notice.
+func TestStreamEndsWhenItsClientIsGone(t *testing.T) {
+	t.Parallel()
+	f := conversation(t)
+	f.events, f.more = f.events[:1], make(chan struct{})
+	s, served, conn := askForEvents(t, f)
 	for lines := bufio.NewScanner(conn); lines.Scan() && !strings.HasPrefix(lines.Text(), "data: "); {
 	}
 	conn.Close()

@@ -82,7 +82,7 @@ func TestWorkerIsLockedDown(t *testing.T) {
 func TestWorkerHasNoEnvironmentAndItsOwnGroup(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc")
+		t.Skip("a process can be looked into by /proc only, which Linux has; run this test there")
 	}
 	b := backend(t, options(t))
 	w, err := b.pool.fresh(t.Context())
@@ -282,7 +282,7 @@ func TestScriptsSeeTheTimeZone(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Asia/Kolkata")
 	if err != nil {
-		t.Skip("this system has no time zones:", err)
+		t.Skip("this system has no time zones; install its package tzdata:", err)
 	}
 	o := options(t)
 	o.TimeZone = zone
