@@ -206,8 +206,8 @@ func TestNobodyAnswers(t *testing.T) {
 func TestTheUsersTimeIsNotTheTasks(t *testing.T) {
 	t.Parallel()
 	script := llmtest.NewScript(llmtest.Turn{Calls: []llm.Call{executeCall("send")}}, llmtest.Turn{Text: "done"})
-	const time2work = 2 * time.Second
-	s := newTestServiceWith(t, newMailServer(t), time2work+time.Second, script, sends(`{}`), func(l *Limits) { l.Task = time2work })
+	const atWork = 2 * time.Second
+	s := newTestServiceWith(t, newMailServer(t), atWork+time.Second, script, sends(`{}`), func(l *Limits) { l.Task = atWork })
 	task := runTask(t, s, TaskRequest{User: "u", Text: pii.NewRaw("mail")})
 	if task.Status != StatusCompleted {
 		t.Errorf("the task is %s: %+v", task.Status, task.Problem)

@@ -256,24 +256,21 @@ func (c *Config) openKeys() (keys, error) {
 	if err != nil {
 		return keys{}, err
 	}
-	naming, err := hkdf.Key(sha256.New, master, nil, "airlock pseudonyms", 32)
-	if err != nil {
-		return keys{}, fmt.Errorf("derive the key for pseudonyms: %w", err)
+	k := keys{session: []byte(c.SessionSecret)}
+	var naming []byte
+	for _, derived := range []struct {
+		key     *[]byte
+		purpose string
+	}{
+		{&naming, "airlock pseudonyms"}, {&k.state, "airlock sealed state"},
+		{&k.callers, "airlock api keys"}, {&k.upstream, "airlock tokens of remote servers"},
+	} {
+		if *derived.key, err = hkdf.Key(sha256.New, master, nil, derived.purpose, sha256.Size); err != nil {
+			return keys{}, fmt.Errorf("derive the key for %s: %w", derived.purpose, err)
+		}
 	}
-	sealing, err := hkdf.Key(sha256.New, master, nil, "airlock sealed state", 32)
-	if err != nil {
-		return keys{}, fmt.Errorf("derive the key that seals kept state: %w", err)
-	}
-	upstream, err := hkdf.Key(sha256.New, master, nil, "airlock tokens of remote servers", 32)
-	if err != nil {
-		return keys{}, fmt.Errorf("derive the key that seals tokens: %w", err)
-	}
-	callers, err := hkdf.Key(sha256.New, master, nil, "airlock api keys", 32)
-	if err != nil {
-		return keys{}, fmt.Errorf("derive the key that seals API keys: %w", err)
-	}
-	pseudonym := ident.NewPseudonym(naming)
-	k := keys{session: []byte(c.SessionSecret), state: sealing, callers: callers, upstream: upstream, pseudonym: pseudonym, name: pseudonym.Text("installation")[:16]}
+	k.pseudonym = ident.NewPseudonym(naming)
+	k.name = k.pseudonym.Text("installation")[:16]
 	if c.SessionSecret == "" {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {
