@@ -117,7 +117,7 @@ func (s *scanner) hexColons(start int) int {
 	}
 	end, ok := ipv6End(s.b, start)
 	s.hexRun = end
-	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isLetterOrDigit(s.byteAt(end)) || s.byteAt(end) == '(' {
+	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isLetterOrDigit(s.byteAt(end)) || s.byteAt(end) == '(' || s.byteAt(end-1) == ':' && tokenAt(s.b, end) {
 		return 0
 	}
 	end = s.prefixEnd(s.zoneEnd(end), 128)
