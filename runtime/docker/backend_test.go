@@ -146,6 +146,7 @@ func TestTheBridgeAnswersWhileAnExecutionRuns(t *testing.T) {
 	}{
 		"with the token": {bridge, "/v1/tools", "200 Bearer canary-token /v1/tools\n"},
 		"a panic":        {bridge, "/panic", `500 {"error":{"code":"internal","message":"the bridge failed","hint":"try again"}}` + "\n"},
+		"a rehearsal":    {bridge, rehearsalPath, `503 {"error":{"code":"unavailable","message":"this sandbox has no bridge","hint":"run the script with a bridge to call tools"}}` + "\n"},
 		"without one":    {nil, "/v1/tools", `503 {"error":{"code":"unavailable","message":"this sandbox has no bridge","hint":"run the script with a bridge to call tools"}}` + "\n"},
 	} {
 		x := order("call " + tc.path)

@@ -24,6 +24,9 @@ const (
 	headTime = 10 * time.Second
 	// maxSocketPath is the longest path that a socket can be bound to.
 	maxSocketPath = 100
+	// rehearsalPath is what an interpreter calls that gets ready for a script, also
+	// while another script runs whose bridge has nothing to do with it.
+	rehearsalPath = "/rehearsal"
 )
 
 // gateway is a container's socket, behind which the bridge answers while an
@@ -114,9 +117,13 @@ func (g *gateway) begin(ctx context.Context, bridge http.Handler) (end func()) {
 
 // ServeHTTP implements http.Handler: it hands a call to the execution's bridge.
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == rehearsalPath {
+		refuseUnavailable(w)
+		return
+	}
 	c := g.enter()
 	if c == nil || c.bridge == nil {
-		refuse(w, http.StatusServiceUnavailable, "unavailable", "this sandbox has no bridge", "run the script with a bridge to call tools")
+		refuseUnavailable(w)
 		if c != nil {
 			c.pending.Done()
 		}
@@ -157,6 +164,10 @@ func hangUp(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		conn.Close()
 	}
+}
+
+func refuseUnavailable(w http.ResponseWriter) {
+	refuse(w, http.StatusServiceUnavailable, "unavailable", "this sandbox has no bridge", "run the script with a bridge to call tools")
 }
 
 // refuse answers with an error in the bridge's own form.

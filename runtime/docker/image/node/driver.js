@@ -169,11 +169,12 @@ function receive(then) {
 }
 
 // rehearse goes once the way that a script's first call goes, so that what is on it
-// is compiled before there is a script. Outside of an execution the bridge refuses.
+// is compiled before there is a script. The gateway refuses this path itself: another
+// script may be running, whose bridge must not hear of it.
 async function rehearse(hooks) {
   bridge = new Bridge(bridgeSocket, '');
   const late = new Promise((resolve) => setTimeout(resolve, rehearsalTime).unref());
-  await Promise.race([late, bridge.open().then(() => bridge.call('GET', '/v1/tools/rehearsal', ''))]);
+  await Promise.race([late, bridge.open().then(() => bridge.call('GET', '/rehearsal', ''))]);
   bridge.close();
   hooks.result(await compile(wrap('return { a: [1, "b"] }'), 'rehearsal'));
 }
