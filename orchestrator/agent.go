@@ -88,7 +88,7 @@ func (a *agent) begin() error {
 		return err
 	}
 	a.task.forgetInput()
-	if a.skills, err = a.matchSkills(text); err != nil {
+	if a.skills, err = a.matchSkills(a.task.session, text); err != nil {
 		return err
 	}
 	if a.system, err = systemPrompt(a.Service, a.vault, a.skills); err != nil {
@@ -277,18 +277,18 @@ func (a *agent) act(ctx context.Context) (phase, error) {
 }
 
 // matchSkills finds the user's skills that may fit the task, best first.
-func (a *agent) matchSkills(task pii.Tokenized) ([]llm.Skill, error) {
-	matches, err := a.opts.Skills.Match(a.task.session.key, pii.Cut(task, matchBytes))
+func (s *Service) matchSkills(session *session, task pii.Tokenized) ([]llm.Skill, error) {
+	matches, err := s.opts.Skills.Match(session.key, pii.Cut(task, matchBytes))
 	if err != nil {
 		return nil, fmt.Errorf("look for skills: %w", err)
 	}
 	var fitting []llm.Skill
 	for _, m := range matches {
-		name, err := a.vault.Tokenize(m.Name, pii.OriginUser)
+		name, err := session.vault.Tokenize(m.Name, pii.OriginUser)
 		if err != nil {
 			return nil, fmt.Errorf("tokenize a skill's name: %w", err)
 		}
-		description, err := a.vault.Tokenize(m.Description, pii.OriginUser)
+		description, err := session.vault.Tokenize(m.Description, pii.OriginUser)
 		if err != nil {
 			return nil, fmt.Errorf("tokenize a skill's description: %w", err)
 		}

@@ -61,13 +61,16 @@ var errAskedTooMuch = errors.New("the task has asked for too many approvals")
 type Approvals struct {
 	wait time.Duration
 
-	mu    sync.Mutex // guards tasks
-	tasks map[ident.Task]*taskState
+	mu         sync.Mutex // guards all below
+	tasks      map[ident.Task]*taskState
+	executions map[ident.Execution]approveFunc // of scripts without a task
 }
+
+type approveFunc = func(context.Context, bridge.ApprovalRequest) error
 
 // NewApprovals makes an Approvals that waits this long for each answer.
 func NewApprovals(wait time.Duration) *Approvals {
-	return &Approvals{wait: wait, tasks: map[ident.Task]*taskState{}}
+	return &Approvals{wait: wait, tasks: map[ident.Task]*taskState{}, executions: map[ident.Execution]approveFunc{}}
 }
 
 func (a *Approvals) open(t *taskState) {
@@ -82,14 +85,40 @@ func (a *Approvals) close(t *taskState) {
 	delete(a.tasks, t.task.ID)
 }
 
+// openExecution lets a script without a task ask by a way of its own, until done.
+func (a *Approvals) openExecution(id ident.Execution, approve approveFunc) (done func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.executions[id] = approve
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.executions, id)
+	}
+}
+
+// approveExecution asks for a script without a task.
+func (a *Approvals) approveExecution(ctx context.Context, r bridge.ApprovalRequest) error {
+	a.mu.Lock()
+	approve := a.executions[r.Execution]
+	a.mu.Unlock()
+	if approve == nil {
+		return bridge.ErrNobodyToAsk
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, errUnanswered)
+	defer cancel()
+	return approve(ctx, r)
+}
+
 // Approve implements bridge.Approver: it asks in the task's events and waits for
-// Decide, for its time to run out, or for the end of ctx.
+// Decide, for its time to run out, or for the end of ctx. A script without a task
+// asks by its request's Approve.
 func (a *Approvals) Approve(ctx context.Context, r bridge.ApprovalRequest) error {
 	a.mu.Lock()
 	t := a.tasks[r.Task]
 	a.mu.Unlock()
 	if t == nil {
-		return bridge.ErrNobodyToAsk // nobody follows the events of a script without a task
+		return a.approveExecution(ctx, r)
 	}
 	p, err := t.approvals.ask(r, a.wait)
 	if p == nil || err != nil {

@@ -32,6 +32,12 @@ type ExecuteRequest struct {
 	// Timeout bounds the script; 0 takes the service's limit, which is also the
 	// upper bound.
 	Timeout time.Duration
+	// Follow, if set, is told what happens while the script runs, by several
+	// goroutines, until Execute returns. It must not wait.
+	Follow func(EventType, EventData)
+	// Approve, if set, asks the caller's user before calls that need consent; without
+	// it they are refused. Its errors are those of bridge.Approver.
+	Approve func(context.Context, bridge.ApprovalRequest) error
 }
 
 // Execution is how one script ended. Its texts are tokenized.
@@ -85,7 +91,9 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 		return Execution{}, err
 	}
 	defer s.sessions.release(session)
-	return s.execute(ctx, session, script{language: r.Language, backend: r.Backend, code: r.Code, wall: cmp.Or(r.Timeout, wall)})
+	return s.execute(ctx, session, script{
+		language: r.Language, backend: r.Backend, code: r.Code, wall: cmp.Or(r.Timeout, wall), emit: r.Follow, approve: r.Approve,
+	})
 }
 
 // script is one run as the parts of this package ask for it.
@@ -95,7 +103,8 @@ type script struct {
 	code     string
 	wall     time.Duration
 	task     ident.Task
-	emit     func(EventType, EventData) // nil without a task
+	emit     func(EventType, EventData)                          // nil if nobody follows
+	approve  func(context.Context, bridge.ApprovalRequest) error // nil within a task, which asks by its events
 }
 
 func (x script) event(kind EventType, data EventData) {
@@ -186,6 +195,9 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 		return sandbox.Result{}, fmt.Errorf("grant access to the bridge: %w", err)
 	}
 	defer access.Revoke()
+	if x.approve != nil {
+		defer s.opts.Approvals.openExecution(id, x.approve)()
+	}
 	live := newLiveOutput(session.vault, id, x)
 	result, err := box.Run(ctx, sandbox.Execution{
 		ID: id, Language: x.language, Code: source, Bridge: s.opts.Bridge.Handler(session.id),

@@ -91,7 +91,7 @@ func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bo
 		return noText, false, err
 	}
 	a.record(out)
-	view, err := a.tellModel(out)
+	view, err := a.tellModel(a.task.session, out)
 	if err != nil {
 		return noText, false, err
 	}
@@ -135,8 +135,8 @@ func (a *agent) countFailure(out Execution) error {
 	return nil
 }
 
-func (a *agent) viewer() bridge.Viewer {
-	return bridge.Viewer{User: a.task.session.user, Session: a.task.session.id, Vault: a.vault, Scope: bridge.ScopeAll}
+func (s *session) viewer() bridge.Viewer {
+	return bridge.Viewer{User: s.user, Session: s.id, Vault: s.vault, Scope: bridge.ScopeAll}
 }
 
 // modelFound is how many tools a model's search shows unless it says otherwise:
@@ -154,11 +154,23 @@ func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool
 		return fault, true, nil
 	}
 	q := bridge.Query{Text: in.Query, Server: in.Server, Limit: in.Limit, Detail: bridge.Detail(in.Detail)}
+	found, err := a.searchTools(ctx, a.task.session, q)
+	return a.told(ctx, found, err)
+}
+
+// searchTools searches as suits a model, which is told no more than its share.
+func (s *Service) searchTools(ctx context.Context, session *session, q bridge.Query) (pii.Tokenized, error) {
 	if q.Text != "" && q.Detail == "" {
 		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
 	}
-	found, err := a.opts.Bridge.Search(ctx, a.viewer(), q)
-	return a.told(ctx, found, err)
+	found, err := s.opts.Bridge.Search(ctx, session.viewer(), q)
+	return pii.Cut(found, s.opts.Limits.ModelBytes), err
+}
+
+// describeTool describes one tool to a model.
+func (s *Service) describeTool(ctx context.Context, session *session, name string) (pii.Tokenized, error) {
+	found, err := s.opts.Bridge.Describe(ctx, session.viewer(), name)
+	return pii.Cut(found, s.opts.Limits.ModelBytes), err
 }
 
 func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bool, error) {
@@ -168,7 +180,7 @@ func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bo
 	if fault, ok := arguments(text, &in); !ok {
 		return fault, true, nil
 	}
-	found, err := a.opts.Bridge.Describe(ctx, a.viewer(), in.Name)
+	found, err := a.describeTool(ctx, a.task.session, in.Name)
 	return a.told(ctx, found, err)
 }
 
@@ -177,7 +189,7 @@ func (a *agent) told(ctx context.Context, found pii.Tokenized, err error) (pii.T
 	var refused *bridge.Error
 	switch {
 	case err == nil:
-		return pii.Cut(found, a.opts.Limits.ModelBytes), false, nil
+		return found, false, nil
 	case ctx.Err() != nil:
 		return noText, false, context.Cause(ctx)
 	case errors.As(err, &refused):
@@ -211,7 +223,7 @@ type errorView struct {
 
 // tellModel puts an execution into JSON for the model. What is too long is cut,
 // and the whole of it kept in a file that later scripts can read.
-func (a *agent) tellModel(out Execution) (pii.Tokenized, error) {
+func (s *Service) tellModel(session *session, out Execution) (pii.Tokenized, error) {
 	view := executionView{
 		Status: out.Reason, Saved: out.Saved, Refused: out.Refused, Duration: out.Duration.Milliseconds(),
 		Stdout: out.Stdout, Stderr: out.Stderr,
@@ -221,30 +233,30 @@ func (a *agent) tellModel(out Execution) (pii.Tokenized, error) {
 	}
 	if out.Error != nil {
 		view.Error = &errorView{
-			Name: out.Error.Name, Message: pii.Cut(out.Error.Message, a.opts.Limits.ModelBytes/4),
+			Name: out.Error.Name, Message: pii.Cut(out.Error.Message, s.opts.Limits.ModelBytes/4),
 			Line: out.Error.Line, Hint: out.Error.Hint,
 		}
 	}
 	view.Result = json.RawMessage(out.Value.String())
-	if err := a.fit(&view, out); err != nil {
+	if err := s.fit(session, &view, out); err != nil {
 		return noText, err
 	}
 	text, err := json.Marshal(view)
 	if err != nil {
 		return noText, fmt.Errorf("put the execution's result into JSON: %w", err)
 	}
-	return a.vault.Tokenize(pii.NewRaw(string(text)), pii.OriginScript)
+	return session.vault.Tokenize(pii.NewRaw(string(text)), pii.OriginScript)
 }
 
 // fit moves what passes the model's share into the workspace.
-func (a *agent) fit(view *executionView, out Execution) error {
-	share := a.opts.Limits.ModelBytes / 3
+func (s *Service) fit(session *session, view *executionView, out Execution) error {
+	share := s.opts.Limits.ModelBytes / 3
 	keep := func(kind string, whole pii.Tokenized) (pii.Tokenized, error) {
 		if whole.Len() <= share {
 			return whole, nil
 		}
 		path := fmt.Sprintf("/workspace/.airlock/%s.%s", out.ID, kind)
-		if err := a.task.session.files.WriteFile(path, []byte(whole.String())); err != nil {
+		if err := session.files.WriteFile(path, []byte(whole.String())); err != nil {
 			return noText, fmt.Errorf("keep the script's %s: %w", kind, err)
 		}
 		view.Note += fmt.Sprintf("%s is cut here at %d of %d bytes; all of it is in %s. ", kind, share, whole.Len(), path)

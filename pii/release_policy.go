@@ -169,7 +169,7 @@ func (p Policy) allows(v *Vault, e *entry, server string) bool {
 	if slices.Contains(e.origins, OriginUser) || slices.Contains(e.origins, OriginServer(server)) {
 		return true
 	}
-	return onlyScript(e.origins) && !v.holdsUnseen() && v.heardNobodyBut(server)
+	return onlyScript(e.origins) && !v.HoldsUnseen() && v.heardNobodyBut(server)
 }
 
 // isOneOf reports whether all types that e was found as are listed.
@@ -182,8 +182,9 @@ func (e *entry) isOneOf(types []Type) bool {
 	return true
 }
 
-// holdsUnseen reports whether a script may know values that no detector saw.
-func (v *Vault) holdsUnseen() bool { return v.mode == Open || v.unseen.Load() }
+// HoldsUnseen reports whether a script may know values that no detector saw, and so
+// may have left them in what no detector can read, such as a picture.
+func (v *Vault) HoldsUnseen() bool { return v.mode == Open || v.unseen.Load() }
 
 // heardNobodyBut reports whether no other server has answered in the session. One
 // that has may have sent a value in pieces or in a code that no detector undoes, such

@@ -79,7 +79,7 @@ func TestVaultComesBackFromItsStoreAsItWas(t *testing.T) {
 	if _, err := (Policy{}).Check(back, tok, "mailer"); err == nil {
 		t.Error("origins are lost")
 	}
-	if !back.holdsUnseen() {
+	if !back.HoldsUnseen() {
 		t.Error("the mark of unseen data is lost")
 	}
 }
