@@ -9,3 +9,8 @@ import _ "embed"
 //
 //go:embed catalog.schema.json
 var CatalogSchema []byte
+
+// OpenAPI describes the HTTP API (OpenAPI 3.1).
+//
+//go:embed openapi.json
+var OpenAPI []byte

@@ -100,6 +100,7 @@ func (s *Server) routes() {
 	}
 	s.app.Get("/health", s.health)
 	s.app.Get("/ready", s.ready)
+	s.app.Get("/openapi.json", describe)
 	s.app.Use(s.authenticate)
 	if s.opts.Metrics != nil {
 		s.app.Get("/metrics", s.needRun, adaptor.HTTPHandler(s.opts.Metrics))

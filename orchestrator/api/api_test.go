@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"airlock/pii/detect"
 	"airlock/runtime/sandbox"
 	"airlock/skills"
+	"airlock/test/openapi"
 	"airlock/workspace"
 )
 
@@ -45,11 +47,20 @@ func (f *fakeService) Submit(_ context.Context, r orchestrator.TaskRequest) (ide
 	return "task_1", f.err
 }
 func (f *fakeService) Wait(context.Context, ident.User, ident.Task) (orchestrator.Task, error) {
-	return f.task, nil
+	return f.done(), nil
 }
-func (f *fakeService) Task(ident.User, ident.Task) (orchestrator.Task, error) { return f.task, f.err }
-func (f *fakeService) Tasks(ident.User) []orchestrator.Task                   { return []orchestrator.Task{f.task} }
-func (f *fakeService) Cancel(ident.User, ident.Task) error                    { return f.err }
+func (f *fakeService) Task(ident.User, ident.Task) (orchestrator.Task, error) { return f.done(), f.err }
+func (f *fakeService) Tasks(ident.User) []orchestrator.Task {
+	return []orchestrator.Task{f.done()}
+}
+
+// done is the task; one of which a test does not say where it stands has failed.
+func (f *fakeService) done() orchestrator.Task {
+	task := f.task
+	task.Status = cmp.Or(task.Status, orchestrator.StatusFailed)
+	return task
+}
+func (f *fakeService) Cancel(ident.User, ident.Task) error { return f.err }
 func (f *fakeService) Decide(_ ident.User, _ ident.Task, _ ident.Approval, d orchestrator.Decision) error {
 	f.decided = d
 	return f.err
@@ -59,7 +70,9 @@ func (f *fakeService) Events(_ ident.User, _ ident.Task, after int) ([]orchestra
 }
 func (f *fakeService) Execute(_ context.Context, r orchestrator.ExecuteRequest) (orchestrator.Execution, error) {
 	f.executed = r
-	return f.execution, f.err
+	x := f.execution
+	x.Reason = cmp.Or(x.Reason, sandbox.ReasonOK)
+	return x, f.err
 }
 func (f *fakeService) Tools(context.Context, ident.User, bridge.Query) (pii.Tokenized, *pii.Vault, error) {
 	return f.json, f.vault, f.err
@@ -154,6 +167,7 @@ func startWith(t *testing.T, o Options) func(method, path, body string, headers 
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkDescribed(t, openapi.Exchange{Request: r, RequestBody: []byte(body), Status: answer.StatusCode, Header: answer.Header, Body: text})
 		return answer.StatusCode, answer.Header, string(text)
 	}
 }
@@ -453,7 +467,7 @@ func TestExecuteRevealsOnlyOnRequestAndByRight(t *testing.T) {
 func TestToolsAreRevealedByRightOnly(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
-	f := &fakeService{vault: v, json: tokenized(t, v, `{"tools":["ann@example.org"]}`)}
+	f := &fakeService{vault: v, json: tokenized(t, v, `{"tools":["ann@example.org"],"total":1}`)}
 	for name, tc := range map[string]struct {
 		path   string
 		rights auth.Rights

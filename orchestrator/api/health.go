@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"airlock/docs"
 )
 
 // readyTimeout bounds the check of all components.
@@ -33,4 +35,10 @@ func (s *Server) ready(c *fiber.Ctx) error {
 		return c.Status(code).JSON(fiber.Map{"status": status}) // to whoever asks
 	}
 	return c.Status(code).JSON(fiber.Map{"status": status, "components": components})
+}
+
+// describe answers with the description of this API, which tells nothing of anybody.
+func describe(c *fiber.Ctx) error {
+	c.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
+	return c.Send(docs.OpenAPI)
 }

@@ -45,7 +45,7 @@ func TestKeptTextsAreShownByRight(t *testing.T) {
 			t.Parallel()
 			f := &fakeService{
 				vault:  vaultOf(t, tc.mode),
-				skills: []skills.Skill{{Name: pii.NewRaw("mail"), Description: pii.NewRaw("Writes to " + value)}},
+				skills: []skills.Skill{{Name: pii.NewRaw("mail"), Description: pii.NewRaw("Writes to " + value), Scope: skills.ScopeUser}},
 				file: orchestrator.ArtifactFile{
 					Artifact: workspace.Artifact{Name: value + ".txt", MIME: "text/plain", Text: tc.text}, Data: []byte("of " + value),
 				},
