@@ -149,14 +149,14 @@ func TestCommitRefuses(t *testing.T) {
 		"an address in a SKILL.md":        {map[string]string{"a/SKILL.md": about("a") + "Ask jane.roe@example.com.", "a/main.js": good}, "SKILL.md line 5: holds"},
 		"an address as a file's name":     {map[string]string{"a/SKILL.md": about("a"), "a/415-555-0123.txt": "x"}, "(PHONE)"},
 		"a folder without SKILL.md":       {map[string]string{"a/main.js": good}, "has no SKILL.md"},
-		"a name that is not the folder's": {map[string]string{"a/SKILL.md": about("b")}, "name must be the folder's name"},
-		"a name in capitals":              {map[string]string{"A/SKILL.md": about("A")}, "name must be the folder's name"},
+		"a name that is not the folder's": {map[string]string{"a/SKILL.md": about("b")}, "name differs from the folder's"},
+		"a name in capitals":              {map[string]string{"A/SKILL.md": about("A")}, "name has capital letters"},
 		"a bad front matter":              {map[string]string{"a/SKILL.md": "---\nname: a\ncolour: x\n---\n"}, "SKILL.md line 3: unknown field"},
 		"a file that is no skill":         {map[string]string{"notes.txt": "x"}, "a skill's name must be letters"},
 		"a file without an ending":        {map[string]string{"notes": "x"}, "a skill is a folder with SKILL.md, or a file"},
 		"a hidden file":                   {map[string]string{".x.js": good}, "a skill's name must be letters"},
 		"the name library":                {map[string]string{"library.js": good}, "reserved"},
-		"the name shared":                 {map[string]string{"Shared/SKILL.md": strings.Replace(about("x"), "x", "Shared", 1)}, "name must be the folder's"},
+		"the name shared":                 {map[string]string{"Shared/SKILL.md": strings.Replace(about("x"), "x", "Shared", 1)}, "name has capital letters"},
 		"the name shared as a file":       {map[string]string{"SHARED.js": good}, "reserved"},
 		"a shipped skill's name":          {map[string]string{"top-customers.js": good}, "a skill of the library or a shared one has that name"},
 		"one name twice":                  {map[string]string{"a.js": good, "a.py": "x = 1\n"}, "another of the user's skills has that name"},
@@ -537,7 +537,7 @@ func TestSharedSkillsAreListedAndFaultyOnesToldApart(t *testing.T) {
 	if err != nil || k.ID != "shared/herd" || k.Path != "/skills/shared/herd/main.py" || k.Language != "python" {
 		t.Errorf("got %+v, %v", k, err)
 	}
-	if f := s.Faults(); len(f) != 1 || !strings.Contains(f[0].Error(), "needs a name and a description") {
+	if f := s.Faults(); len(f) != 1 || !strings.Contains(f[0].Error(), "needs a description") {
 		t.Errorf("faults are %v", f)
 	}
 	put(t, checkout(t, s, me, "s"), "herd.js", "// x\n")

@@ -17,21 +17,27 @@ import (
 const (
 	maxFrontMatter = 16 << 10
 	maxDescription = 1024
-	maxKeywords    = 60
+	maxKeywords    = 100
 	maxInputs      = 16
+	maxEnum        = 32
+	maxScript      = 4 << 10
 )
 
 // header is what the front matter of a SKILL.md says.
 type header struct {
 	name, description, version string
+	nameLine                   int
 	tools, keywords            []string
 	inputs                     []declared
+	// example and test are scripts in the skill's language.
+	example, test string
 }
 
 // declared is an input as the front matter declares it.
 type declared struct {
 	name, description string
 	kind              InputType
+	enum              []string
 	required          bool
 }
 
@@ -42,12 +48,14 @@ var (
 	toolForm    = regexp.MustCompile(`^[A-Za-z0-9_*.:()/-]{1,128}$`)
 	inputForm   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,31}$`)
 	yamlLine    = regexp.MustCompile(`line (\d+)`)
+	// frontMatterEnd is a line of its own: "----" and "--- x" are text.
+	frontMatterEnd = regexp.MustCompile(`\n---[ \t]*(\n|$)`)
 )
 
 // fields reads the fields of the front matter. Those read by skip are part of the
 // format but nothing to us.
 var fields = map[string]func(*header, *yaml.Node) error{
-	"name":          func(h *header, n *yaml.Node) (err error) { h.name, err = text(n, 64); return },
+	"name":          func(h *header, n *yaml.Node) (err error) { h.name, err = text(n, 64); h.nameLine = n.Line; return },
 	"description":   func(h *header, n *yaml.Node) (err error) { h.description, err = text(n, maxDescription); return },
 	"version":       func(h *header, n *yaml.Node) (err error) { h.version, err = matching(n, versionForm); return },
 	"allowed-tools": func(h *header, n *yaml.Node) (err error) { h.tools, err = list(n, 64, toolForm, " ,"); return },
@@ -56,11 +64,12 @@ var fields = map[string]func(*header, *yaml.Node) error{
 	"dependencies":  func(_ *header, n *yaml.Node) error { _, err := list(n, 64, nil, ","); return err },
 	"license":       func(_ *header, n *yaml.Node) error { _, err := text(n, 256); return err },
 	"compatibility": func(_ *header, n *yaml.Node) error { _, err := text(n, 500); return err },
-	"example":       func(*header, *yaml.Node) error { return nil },
-	"metadata":      func(*header, *yaml.Node) error { return nil },
+	"example":       func(h *header, n *yaml.Node) (err error) { h.example, err = script(n); return },
+	"test":          func(h *header, n *yaml.Node) (err error) { h.test, err = script(n); return },
+	"metadata":      readMetadata,
 }
 
-const knownFields = "name, description, version, license, compatibility, dependencies, allowed-tools, keywords, inputs, example, metadata"
+const knownFields = "name, description, version, license, compatibility, dependencies, allowed-tools, keywords, inputs, example, test, metadata"
 
 // splitFrontMatter returns the lines between the two "---".
 func splitFrontMatter(file string, data []byte) ([]byte, error) {
@@ -70,14 +79,19 @@ func splitFrontMatter(file string, data []byte) ([]byte, error) {
 	if !ok {
 		return nil, fault(file, 1, `the first line must be "---", with name and description below it`)
 	}
-	front, _, ok := bytes.Cut(append([]byte("\n"), rest...), []byte("\n---"))
-	switch {
-	case !ok:
+	rest = append([]byte("\n"), rest...) // the line break that keeps the line numbers
+	end := frontMatterEnd.FindIndex(rest)
+	if end == nil {
 		return nil, fault(file, 1, `the front matter has no end; close it with a line "---"`)
+	}
+	front := rest[:end[0]]
+	switch {
+	case len(bytes.TrimSpace(front)) == 0:
+		return nil, fault(file, 2, "the front matter is empty; write name and description into it")
 	case len(front) > maxFrontMatter:
 		return nil, fault(file, 1, "the front matter is longer than 16 KiB; move text below it")
 	}
-	return front, nil // it begins with the line break that keeps the line numbers
+	return front, nil
 }
 
 // parseFrontMatter reads the front matter of a SKILL.md.
@@ -98,10 +112,36 @@ func parseFrontMatter(file string, data []byte) (header, error) {
 		err.File = file
 		return h, err
 	}
-	if h.name == "" || h.description == "" {
-		return h, fault(file, 1, "the front matter needs a name and a description that says what the skill does and when to use it")
+	switch {
+	case h.name == "" && h.description == "":
+		return h, fault(file, 1, "the front matter needs a name, and a description that says what the skill does and when to use it")
+	case h.name == "":
+		return h, fault(file, 1, "the front matter needs a name, the same as the folder's")
+	case h.description == "":
+		return h, fault(file, 1, "the front matter needs a description that says what the skill does and when to use it")
 	}
 	return h, nil
+}
+
+// checkFolderName holds the name to the Agent Skills format's rules.
+func (h header) checkFolderName(file, folder string) error {
+	problem := ""
+	switch {
+	case skillName.MatchString(h.name):
+		if h.name == folder {
+			return nil
+		}
+		problem = "name differs from the folder's name; they must be the same"
+	case strings.ToLower(h.name) != h.name:
+		problem = "name has capital letters; write it in lower case"
+	case strings.HasPrefix(h.name, "-") || strings.HasSuffix(h.name, "-"):
+		problem = "name begins or ends with a hyphen; leave that out"
+	case strings.Contains(h.name, "--"):
+		problem = "name has two hyphens in a row; keep one"
+	default:
+		problem = "name may hold lower-case letters a to z, digits and single hyphens only"
+	}
+	return fault(file, h.nameLine, problem)
 }
 
 func (h *header) read(m *yaml.Node) *Fault {
@@ -211,7 +251,7 @@ func list(n *yaml.Node, max int, form *regexp.Regexp, separators string) ([]stri
 // description and required.
 func readInputs(h *header, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode || len(n.Content) > 2*maxInputs {
-		return fmt.Errorf("must be at most %d lines \"name: {type, description, required}\"", maxInputs)
+		return fmt.Errorf("must be at most %d lines \"name: {type, enum, description, required}\"", maxInputs)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		in := declared{name: n.Content[i].Value, kind: String}
@@ -236,20 +276,52 @@ func (in *declared) read(n *yaml.Node) (err error) {
 		case "type":
 			in.kind = InputType(value.Value)
 			if !inputTypes[in.kind] {
-				err = fmt.Errorf("has an unknown type; known are string, integer, number, boolean, date, month")
+				err = fmt.Errorf("has an unknown type; known are %s", knownTypes)
 			}
 		case "description":
 			in.description, err = text(value, 256)
+		case "enum":
+			in.enum, err = list(value, maxEnum, nil, ",")
 		case "required":
 			in.required = value.Value == "true"
 			if value.Tag != "!!bool" {
 				err = fmt.Errorf("has a \"required\" that is neither true nor false")
 			}
 		default:
-			err = fmt.Errorf("has an input with an unknown field; known are type, description, required")
+			err = fmt.Errorf("has an input with an unknown field; known are type, enum, description, required")
 		}
 	}
 	return err
 }
 
-var inputTypes = map[InputType]bool{String: true, Integer: true, Number: true, Boolean: true, Date: true, Month: true}
+var inputTypes = map[InputType]bool{String: true, Integer: true, Number: true, Boolean: true, Date: true, Month: true, File: true, Formula: true}
+
+const knownTypes = "string, integer, number, boolean, date, month, file, formula"
+
+// script reads code that shows or tests the skill.
+func script(n *yaml.Node) (string, error) {
+	switch {
+	case n.Kind != yaml.ScalarNode || strings.TrimSpace(n.Value) == "":
+		return "", fmt.Errorf("must be a script; write it as a block after \"|\"")
+	case len(n.Value) > maxScript:
+		return "", fmt.Errorf("is longer than 4 KiB; keep it small")
+	}
+	return n.Value, nil
+}
+
+// readMetadata checks that it is a map from texts to texts; what is in it is for
+// others.
+func readMetadata(_ *header, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return fmt.Errorf("must be lines \"key: text\"")
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode || value.Kind != yaml.ScalarNode || seen[key.Value] {
+			return fmt.Errorf("must give each key once, and a text for each")
+		}
+		seen[key.Value] = true
+	}
+	return nil
+}

@@ -21,7 +21,7 @@ func TestFrontMatterSaysWhatIsWrongAndWhere(t *testing.T) {
 		"no front matter":             {"# Title\n", `SKILL.md line 1: the first line must be "---"`},
 		"an empty file":               {"", `SKILL.md line 1: the first line must be "---"`},
 		"no end":                      {"---\nname: a\n", "SKILL.md line 1: the front matter has no end"},
-		"nothing in it":               {"---\n---\n", "SKILL.md line 1: the front matter must hold"},
+		"nothing in it":               {"---\n---\n", "SKILL.md line 2: the front matter is empty"},
 		"a list":                      {"---\n- a\n---\n", "SKILL.md line 1: the front matter must hold"},
 		"no YAML":                     {"---\nname: a\ndescription: b: c\n---\n", "SKILL.md line 3: the front matter is not YAML"},
 		"a tab":                       {"---\nname: a\n\tdescription: x\n---\n", "the front matter is not YAML"},
@@ -40,7 +40,7 @@ func TestFrontMatterSaysWhatIsWrongAndWhere(t *testing.T) {
 		"a bad version":               {"---\nname: a\ndescription: d\nversion: one two\n---\n", "SKILL.md line 4: version has the wrong form"},
 		"a bad tool":                  {"---\nname: a\ndescription: d\nallowed-tools: [\"a;b\"]\n---\n", "SKILL.md line 4: allowed-tools has an entry of the wrong form"},
 		"a keyword that is a list":    {"---\nname: a\ndescription: d\nkeywords: [[a]]\n---\n", "SKILL.md line 4: keywords has an entry that must be a text"},
-		"too many keywords":           {"---\nname: a\ndescription: d\nkeywords: " + strings.Repeat("k,", 61) + "\n---\n", "SKILL.md line 4: keywords has more than 60"},
+		"too many keywords":           {"---\nname: a\ndescription: d\nkeywords: " + strings.Repeat("k,", 101) + "\n---\n", "SKILL.md line 4: keywords has more than 100"},
 		"inputs that are a list":      {"---\nname: a\ndescription: d\ninputs: [a]\n---\n", "SKILL.md line 4: inputs must be at most"},
 		"an input without a type map": {"---\nname: a\ndescription: d\ninputs:\n  x: date\n---\n", "SKILL.md line 5: inputs must give"},
 		"an unknown type":             {"---\nname: a\ndescription: d\ninputs: {x: {type: colour}}\n---\n", "SKILL.md line 4: inputs has an unknown type"},
@@ -71,7 +71,7 @@ func TestFrontMatterIsRead(t *testing.T) {
 	}
 	if h.name != "a" || h.description != "one two" || h.version != "1.2" ||
 		!slices.Equal(h.tools, []string{"x__*", "y__z"}) || !slices.Equal(h.keywords, []string{"best one", "other"}) ||
-		!slices.Equal(h.inputs, []declared{{"day", "when", Date, true}}) {
+		len(h.inputs) != 1 || h.inputs[0].name != "day" || h.inputs[0].description != "when" || h.inputs[0].kind != Date || !h.inputs[0].required {
 		t.Errorf("read %+v", h)
 	}
 }
@@ -112,6 +112,36 @@ func FuzzParse(f *testing.F) {
 		}
 		if _, err := parse(bundle{entry: "a.js", files: map[string][]byte{"a.js": []byte(code)}}, ScopeUser); err == nil {
 			_ = tooDeep(code)
+			_ = checkPython("a.py", code)
 		}
 	})
+}
+
+func TestPythonLayout(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ code, want string }{
+		"a function":             {"def f(x):\n    # why\n\n    return [x[1:],\n  2]\n\nf(1)\n", ""},
+		"strings":                {"a = '''\n  (\n''' + \"\\\"(\" + r'\\'' # (\n", ""},
+		"a line that goes on":    {"x = 1 + \\\n    2\ny = 2\n", ""},
+		"a block on one line":    {"if x: y()\nclass A: pass\n", ""},
+		"Windows line ends":      {"if x:\r\n    y()\r\n", ""},
+		"tabs":                   {"if x:\n\tif y:\n\t    z()\n\tw()\n", ""},
+		"an open bracket":        {"x = (1\ny = 2\n", "line 1: does not parse: a bracket is never closed"},
+		"a wrong bracket":        {"x = 1\ny = (1]\n", "line 2: does not parse: a bracket is closed"},
+		"a string without end":   {"x = 'it\ny = 1\n", "line 1: does not parse: a string has no end on its line"},
+		"a text without end":     {"x = '''a\nb\n", "line 1: does not parse: a string has no end"},
+		"no block":               {"def f():\nreturn 1\n", "line 2: does not parse: an indented block is missing"},
+		"no block at the end":    {"def f():\n", "needs an indented block"},
+		"an indent":              {"x = 1\n  y = 2\n", "line 2: does not parse: the line is indented for no reason"},
+		"a dedent to nowhere":    {"if x:\n    y()\n  z()\n", "line 3: does not parse: the indentation fits no line"},
+		"brackets without limit": {strings.Repeat("(", 300), "more than 200 levels"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := checkPython("a.py", tc.code)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
 }

@@ -8,18 +8,28 @@ import (
 // commentMarks are what surrounds a comment's text on its lines.
 var commentMarks = regexp.MustCompile(`^\s*(/\*+|\*+/|\*|//+|#+|"""|''')?\s?`)
 
+// labels are the lines of a head comment that say more than the description.
+var labels = []struct {
+	label string
+	read  func(*header, string)
+}{
+	{"keywords:", func(h *header, rest string) { h.keywords = splitList(rest, maxKeywords) }},
+	{"inputs:", func(h *header, rest string) { h.inputs = readInputList(rest) }},
+	{"example:", func(h *header, rest string) { h.example = cutRunes(strings.TrimSpace(rest), maxScript/4) }},
+	{"test:", func(h *header, rest string) { h.test = cutRunes(strings.TrimSpace(rest), maxScript/4) }},
+}
+
 // headComment reads the description from the comment that a single file begins
-// with: its first paragraph. A line "Keywords: a, b" adds keywords.
+// with: its first paragraph. Lines such as "Keywords: a, b" and "Inputs: limit
+// integer, from date" say more.
 func headComment(code string) header {
 	var h header
 	var description []string
 	done := false
 	for _, line := range commentLines(code) {
 		line = strings.TrimSpace(commentMarks.ReplaceAllString(line, ""))
-		keywords, found := cutPrefixFold(line, "keywords:")
 		switch {
-		case found:
-			h.keywords = splitKeywords(keywords)
+		case h.readLabel(line):
 			done = true
 		case line == "" || strings.HasPrefix(line, "@"):
 			done = done || len(description) > 0
@@ -80,14 +90,44 @@ func blockStart(line string) (closing string, opening int) {
 	return "", 0
 }
 
-func splitKeywords(s string) []string {
+func (h *header) readLabel(line string) bool {
+	for _, l := range labels {
+		if rest, found := cutPrefixFold(line, l.label); found {
+			l.read(h, rest)
+			return true
+		}
+	}
+	return false
+}
+
+func splitList(s string, most int) []string {
 	var kept []string
 	for word := range strings.SplitSeq(s, ",") {
-		if word = strings.TrimSpace(word); word != "" && len(kept) < maxKeywords {
+		if word = strings.TrimSpace(word); word != "" && len(kept) < most {
 			kept = append(kept, cutRunes(word, 128))
 		}
 	}
 	return kept
+}
+
+// readInputList reads "limit integer, region north|south": a name and a type, or
+// the values it may have. What has another form is left out.
+func readInputList(s string) []declared {
+	var inputs []declared
+	for _, item := range splitList(s, maxInputs) {
+		name, kind, _ := strings.Cut(item, " ")
+		in := declared{name: name, kind: InputType(strings.TrimSpace(kind))}
+		if strings.Contains(kind, "|") {
+			in.kind = String
+			for value := range strings.SplitSeq(kind, "|") {
+				in.enum = append(in.enum, strings.TrimSpace(value))
+			}
+		}
+		if inputForm.MatchString(name) && inputTypes[in.kind] && len(in.enum) <= maxEnum {
+			inputs = append(inputs, in)
+		}
+	}
+	return inputs
 }
 
 func cutPrefixFold(s, prefix string) (string, bool) {

@@ -68,8 +68,10 @@ func (p *parsed) readFolder() (header, error) {
 	if err != nil {
 		return h, err
 	}
-	if p.about == aboutFiles[0] && (h.name != p.name || !skillName.MatchString(h.name)) {
-		return h, fault(p.about, 0, "name must be the folder's name, in lower-case letters, digits and single hyphens")
+	if p.about == aboutFiles[0] {
+		if err := h.checkFolderName(p.about, p.name); err != nil {
+			return h, err
+		}
 	}
 	p.Path = path.Join(p.bundle.entry, p.about)
 	for _, m := range mainFiles {
@@ -107,8 +109,16 @@ func (p *parsed) describe(h header, scope Scope) {
 	}
 	p.Description = pii.NewRaw(h.description)
 	for _, in := range h.inputs {
-		p.Inputs = append(p.Inputs, Input{in.name, in.kind, pii.NewRaw(in.description), in.required})
+		p.Inputs = append(p.Inputs, in.public())
 	}
+}
+
+func (in declared) public() Input {
+	public := Input{Name: in.name, Type: in.kind, Description: pii.NewRaw(in.description), Required: in.required}
+	for _, value := range in.enum {
+		public.Enum = append(public.Enum, pii.NewRaw(value))
+	}
+	return public
 }
 
 // load reads all skills of a folder. One that is not well-formed does not hide the

@@ -70,7 +70,9 @@ type Input struct {
 	Name        string
 	Type        InputType
 	Description pii.Raw
-	Required    bool
+	// Enum are the values it may have; any if there are none.
+	Enum     []pii.Raw
+	Required bool
 }
 
 // InputType says what an Input holds.
@@ -84,6 +86,8 @@ const (
 	Boolean InputType = "boolean"
 	Date    InputType = "date"  // 2025-03-31
 	Month   InputType = "month" // 2025-03
+	File    InputType = "file"  // the name or path of a file
+	Formula InputType = "formula"
 )
 
 // Options configure a Store.

@@ -25,8 +25,8 @@ var loaders = map[string]api.Loader{
 	".js": api.LoaderJS, ".mjs": api.LoaderJS, ".cjs": api.LoaderJS, ".ts": api.LoaderTS,
 }
 
-// check refuses a bundle with a file that does not parse. Python is not looked at:
-// there is no parser of it here, so it fails when it runs.
+// check refuses a bundle with a file that does not parse. Of Python the layout is
+// looked at: brackets, strings and indentation.
 func (p *parsers) check(b bundle) error {
 	for _, name := range b.names() {
 		data := b.files[name]
@@ -34,6 +34,10 @@ func (p *parsers) check(b bundle) error {
 		switch {
 		case code:
 			if err := p.checkCode(name, string(data), loader); err != nil {
+				return err
+			}
+		case path.Ext(name) == ".py":
+			if err := checkPython(name, string(data)); err != nil {
 				return err
 			}
 		case path.Ext(name) == ".json" && !json.Valid(data):
