@@ -9,7 +9,7 @@ func (s *scanner) ipv4(start int) int {
 		return s.dottedRun(start)
 	}
 	s.floor = end
-	if p := s.byteAt(start - 1); p == '.' && (isWord(s.byteAt(start-2)) || tokenBefore(s.b, start-1)) {
+	if p := s.byteAt(start - 1); p == '.' && (isWord(s.byteAt(start-2)) || tokenBefore(s.b, start-1)) || tokenBefore(s.b, start) {
 		return end
 	}
 	if !s.on.has(ip) || s.b[start] == '0' || hasPrefix(s.b, start, "127.") || s.isVersion(start, end) {
@@ -133,7 +133,7 @@ func (s *scanner) hexBoundary(start int) bool {
 		return false
 	}
 	if p != ':' {
-		return true
+		return !tokenBefore(s.b, start) // what is joined to a token was judged with it
 	}
 	w := start - 1
 	for w > 0 && isWord(s.b[w-1]) && start-w < 16 {

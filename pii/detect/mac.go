@@ -34,7 +34,7 @@ func (s *scanner) macDots(start int) int {
 // mac reports an address unless something is joined to it, or it is nobody's: all
 // zeros or, the broadcast address, all ones.
 func (s *scanner) mac(start, end int, sep byte) int {
-	if !s.on.has(mac) || isLetterOrDigit(s.byteAt(start-1)) || isLetterOrDigit(s.byteAt(end)) ||
+	if !s.on.has(mac) || isLetterOrDigit(s.byteAt(start-1)) || tokenBefore(s.b, start) || isLetterOrDigit(s.byteAt(end)) ||
 		s.byteAt(start-1) == sep && isWord(s.byteAt(start-2)) && sep != ':' || s.byteAt(end) == sep && isHex(s.byteAt(end+1)) {
 		return 0
 	}
