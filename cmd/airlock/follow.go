@@ -91,8 +91,9 @@ func failureOf(response *http.Response) error {
 type asker struct {
 	std   streams
 	yes   bool
-	tty   *os.File      // the terminal of the command, whatever its streams are; nil without one
-	lines <-chan string // what is typed there
+	tty   *os.File // the terminal of the command, whatever its streams are; nil without one
+	wants chan<- struct{}
+	lines <-chan string // what is typed there, a line for each want
 }
 
 func newAsker(std streams, yes bool) *asker {
@@ -101,16 +102,28 @@ func newAsker(std streams, yes bool) *asker {
 		return a
 	}
 	if tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
-		lines := make(chan string)
-		a.tty, a.lines = tty, lines
-		go readLines(tty, lines) // ends with the program: nothing else can end a read of a terminal
+		a.open(tty)
 	}
 	return a
 }
 
-func readLines(r io.Reader, lines chan<- string) {
+// open begins to read a terminal, which ends with the program: nothing else can end
+// a read there.
+func (a *asker) open(tty *os.File) {
+	wants, lines := make(chan struct{}), make(chan string)
+	a.tty, a.wants, a.lines = tty, wants, lines
+	go readLines(tty, wants, lines)
+}
+
+// readLines reads a line only when one is wanted, so that none is held that was
+// typed before its question.
+func readLines(r io.Reader, wants <-chan struct{}, lines chan<- string) {
 	defer close(lines)
-	for s := bufio.NewScanner(r); s.Scan(); {
+	s := bufio.NewScanner(r)
+	for range wants {
+		if !s.Scan() {
+			return
+		}
 		lines <- s.Text()
 	}
 }
@@ -130,19 +143,35 @@ func (a *asker) ask(ctx context.Context, p *approval) (decision map[string]any, 
 		fmt.Fprintf(a.tty, "  which gives the server real values of: %s\n", strings.Join(p.Releases, ", "))
 	}
 	for {
+		if err := forgetTyped(a.tty); err != nil {
+			return nil, fmt.Errorf("ask at the terminal: %w", err)
+		}
 		fmt.Fprint(a.tty, "Allow? y = yes, t = yes, also later calls of this tool in this task, n = no: ")
+		line, ok, err := a.line(ctx)
+		if err != nil {
+			return nil, err
+		}
+		switch answer := strings.ToLower(strings.TrimSpace(line)); {
+		case !ok || answer == "n" || answer == "no":
+			return deny, nil
+		case answer == "y" || answer == "yes":
+			return approve, nil
+		case answer == "t":
+			return map[string]any{"decision": "approve", "scope": "task"}, nil
+		}
+	}
+}
+
+// line is the next line typed; false means that there will be none.
+func (a *asker) line(ctx context.Context) (line string, ok bool, err error) {
+	for wants := a.wants; ; {
 		select {
+		case wants <- struct{}{}:
+			wants = nil
 		case line, ok := <-a.lines:
-			switch answer := strings.ToLower(strings.TrimSpace(line)); {
-			case !ok || answer == "n" || answer == "no":
-				return deny, nil
-			case answer == "y" || answer == "yes":
-				return approve, nil
-			case answer == "t":
-				return map[string]any{"decision": "approve", "scope": "task"}, nil
-			}
+			return line, ok, nil
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return "", false, context.Cause(ctx)
 		}
 	}
 }
