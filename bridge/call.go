@@ -26,6 +26,7 @@ type call struct {
 	arguments pii.Tokenized
 	released  []pii.Type   // that the tool is given
 	origins   []pii.Origin // where they came from
+	refused   []pii.Type   // that the policy keeps from the tool
 	observed  bool         // that it began
 	raw       pii.Raw      // what the tool answered
 }
@@ -167,6 +168,7 @@ func (c *call) checkRelease() *Error {
 	var refused *pii.RefusedError
 	switch {
 	case errors.As(err, &refused):
+		c.refused = refused.Types
 		return c.refuse(Error{http.StatusForbidden, "release_refused", refused.Error(), "send other data, or have the operator change the server's release policy"})
 	case err != nil:
 		return c.vaultError("check the release policy", err)

@@ -23,6 +23,12 @@ type Event struct {
 	Outcome     string
 	Duration    time.Duration
 	ResultBytes int
+	// Released are the types of the values that the server was given, Origins where
+	// they came from. Refused are those that its Policy kept from it.
+	Released []pii.Type
+	Origins  []pii.Origin
+	Refused  []pii.Type
+	Policy   pii.Policy
 }
 
 // Progress is a server's own claim of how far a call is.

@@ -116,11 +116,14 @@ func (c *call) observeEnd(outcome string, bytes int) {
 	if observe == nil || c.tool.Name == "" {
 		return
 	}
-	if !c.observed {
+	end := Event{
+		Finished: true, Tool: c.name, Server: c.tool.Server, ArgBytes: c.arguments.Len(),
+		Outcome: outcome, Duration: time.Since(c.begun), ResultBytes: bytes, Refused: c.refused, Policy: c.entry.Release,
+	}
+	if c.observed {
+		end.Released, end.Origins = c.released, c.origins
+	} else {
 		c.observeBegin()
 	}
-	observe(Event{
-		Finished: true, Tool: c.name, Server: c.tool.Server, ArgBytes: c.arguments.Len(),
-		Outcome: outcome, Duration: time.Since(c.begun), ResultBytes: bytes,
-	})
+	observe(end)
 }

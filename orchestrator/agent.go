@@ -79,6 +79,7 @@ func (a *agent) begin() error {
 	if err != nil {
 		return fmt.Errorf("tokenize the task: %w", err)
 	}
+	a.task.change(func(task *Task) { task.Text = text })
 	history, err := a.history()
 	if err != nil {
 		return err

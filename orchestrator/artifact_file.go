@@ -46,15 +46,16 @@ func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string
 	return file, nil
 }
 
-// EraseSession ends a session and erases its values for good: files that it left
-// keep their tokens. It fails with ErrNotFound, or ErrWorking while a task runs.
+// EraseSession ends a session, drops its tasks and erases its values for good: files
+// that it left keep their tokens. It fails with ErrNotFound, or ErrWorking while a task
+// runs.
 func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Session) error {
 	lived, err := s.sessions.remove(user, id)
 	if err != nil {
 		return err
 	}
 	kept, err := s.kept.forget(ctx, s.opts.Pseudonym.User(user), id)
-	if err == nil && !lived && !kept {
+	if err == nil && !s.tasks.forgetSession(user, id) && !lived && !kept {
 		return ErrNotFound
 	}
 	return err

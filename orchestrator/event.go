@@ -57,6 +57,18 @@ type EventData struct {
 	Name       pii.Tokenized   `json:"name,omitzero"`
 	Problem    *Problem        `json:"problem,omitempty"`
 	Approval   *Approval       `json:"approval,omitempty"`
+	Privacy    *Privacy        `json:"privacy,omitempty"`
+}
+
+// Privacy says which personal values one call of a tool gave to its server, or was
+// refused.
+type Privacy struct {
+	Server   string       `json:"server"`
+	Released []pii.Type   `json:"released,omitempty"`
+	Origins  []pii.Origin `json:"origins,omitempty"` // of the released
+	Refused  []pii.Type   `json:"refused,omitempty"`
+	// Policy is the server's, which decided.
+	Policy pii.Policy `json:"policy"`
 }
 
 // Part says where in a turn's text an EventModelDelta stands.

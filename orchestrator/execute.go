@@ -219,7 +219,11 @@ func (s *Service) observe(id ident.Execution, x script) func(bridge.Event) {
 			kind = EventToolFinished
 			s.opts.Observer.ToolCalled(e.Server, e.Outcome, e.Duration)
 		}
-		x.event(kind, EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)})
+		data := EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)}
+		if len(e.Released)+len(e.Refused) > 0 {
+			data.Privacy = &Privacy{Server: e.Server, Released: e.Released, Origins: e.Origins, Refused: e.Refused, Policy: e.Policy}
+		}
+		x.event(kind, data)
 	}
 }
 

@@ -33,6 +33,9 @@ type session struct {
 	history []llm.Message              // held by the running task
 	boxes   map[string]sandbox.Sandbox // by backend; held by the running execution
 
+	titling sync.Mutex // guards title
+	title   pii.Tokenized
+
 	// both guarded by sessions.mu
 	users int
 	used  time.Time

@@ -36,7 +36,7 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 	taskCtx, cancel := context.WithCancelCause(s.ctx)
 	t := &taskState{request: r, bytes: r.bytes() + r.fileBytes(), session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel, clock: sandbox.NewClock(r.Timeout)}
 	t.task = Task{
-		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued,
+		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued, Title: session.named(),
 		Created: time.Now().UTC(), Vault: session.vault,
 	}
 	if id, err := s.tasks.add(t); id != t.task.ID || err != nil {
@@ -103,7 +103,10 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 		return
 	}
 	defer unlock()
-	t.change(func(task *Task) { task.Status = StatusRunning })
+	t.change(func(task *Task) {
+		t.before = t.session.vault.Counts()
+		task.Status = StatusRunning
+	})
 	t.emit(EventTaskStarted, EventData{})
 	s.opts.Approvals.open(t)
 	defer s.opts.Approvals.close(t)

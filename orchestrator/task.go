@@ -71,6 +71,10 @@ type Task struct {
 	Session ident.Session
 	User    ident.User
 	Status  Status
+	// Text is the task in its user's words; empty until it runs.
+	Text pii.Tokenized
+	// Title is the user's name for the session, if it has one.
+	Title pii.Tokenized
 	// Message is the agent's final answer.
 	Message pii.Tokenized
 	// Output is the JSON of what the last script returned; empty if none did.
@@ -81,6 +85,9 @@ type Task struct {
 	// Approvals are the calls that wait for the user, the oldest first.
 	Approvals []Approval
 	Usage     Usage
+	// Protected counts the personal values that the session knows, once the task has
+	// begun.
+	Protected []Protected
 	// Problem says why the task failed; nil otherwise.
 	Problem *Problem
 
@@ -95,6 +102,15 @@ type Artifact struct {
 	Name pii.Tokenized
 	Size int64
 	MIME string
+}
+
+// Protected counts the personal values of one type.
+type Protected struct {
+	Type pii.Type `json:"type"`
+	// Count is how many the session knew at the task's end, or knows now. New are
+	// those of them that it met in this task.
+	Count int `json:"count"`
+	New   int `json:"new"`
 }
 
 // Usage is what a task has used.

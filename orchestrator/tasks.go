@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,8 +27,9 @@ type taskState struct {
 
 	approvals approvals
 
-	mu   sync.Mutex // guards task
-	task Task
+	mu     sync.Mutex // guards all below
+	task   Task
+	before map[pii.Type]int // personal values that the session knew when the task began
 }
 
 // snapshot copies the task, so that the reader sees no later change.
@@ -37,7 +40,19 @@ func (t *taskState) snapshot() Task {
 	copied.Logs = append([]pii.Tokenized(nil), t.task.Logs...)
 	copied.Artifacts = append([]Artifact(nil), t.task.Artifacts...)
 	copied.Approvals = t.approvals.list()
+	if copied.Status == StatusRunning || copied.Status == StatusAwaitingApproval {
+		copied.Protected = t.protected()
+	}
 	return copied
+}
+
+// protected counts the values that the session knows by now.
+func (t *taskState) protected() (list []Protected) {
+	for kind, n := range t.session.vault.Counts() {
+		list = append(list, Protected{Type: kind, Count: n, New: n - t.before[kind]})
+	}
+	slices.SortFunc(list, func(a, b Protected) int { return strings.Compare(string(a.Type), string(b.Type)) })
+	return list
 }
 
 func (t *taskState) change(f func(*Task)) {
@@ -66,6 +81,9 @@ func (t *taskState) addLogs(lines []pii.Tokenized) {
 // finish gives the task its final status, once.
 func (t *taskState) finish(status Status, message pii.Tokenized, problem *Problem) {
 	t.change(func(task *Task) {
+		if task.Status != StatusQueued {
+			task.Protected = t.protected()
+		}
 		task.Status, task.Message, task.Problem, task.Finished = status, message, problem, time.Now().UTC()
 	})
 	t.emit(map[Status]EventType{

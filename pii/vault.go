@@ -216,6 +216,32 @@ func (v *Vault) Uses(t Tokenized) ([]Use, error) {
 	return uses, nil
 }
 
+// Counts tells how many values the vault holds of each type.
+func (v *Vault) Counts() map[Type]int {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	counts := make(map[Type]int, len(v.series))
+	for kind, s := range v.series {
+		counts[kind] = len(s.entries)
+	}
+	return counts
+}
+
+// Tokens lists the tokens of one type, the earliest first, up to most of them.
+func (v *Vault) Tokens(kind Type, most int) []Tokenized {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	s := v.series[kind]
+	if s == nil {
+		return nil
+	}
+	tokens := make([]Tokenized, min(most, len(s.entries)))
+	for i := range tokens {
+		tokens[i] = boundary.Seal(s.entries[i].token)
+	}
+	return tokens
+}
+
 // entriesIn lists the entries of the tokens in text, each once. The caller holds
 // v.mu.
 func (v *Vault) entriesIn(text string) ([]*entry, error) {

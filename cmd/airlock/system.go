@@ -101,7 +101,12 @@ func (c *Config) open(log *zap.Logger) (_ *system, err error) {
 // newAPI makes the API of the system. Without an authenticator it is the commands'
 // own way in.
 func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log *zap.Logger) (*api.Server, error) {
+	m, err := c.chooseModel()
+	if err != nil {
+		return nil, err
+	}
 	return api.New(api.Options{
+		About: api.About{Version: version(), Model: m.String(), PIIMode: c.PIIMode}, Servers: s.manager,
 		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
 		Models: c.models(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
 	})

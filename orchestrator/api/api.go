@@ -12,6 +12,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -43,6 +44,14 @@ type Options struct {
 	// Rights are what an unauthenticated caller may do, as any user. Give them only to
 	// a server that listens on loopback.
 	Rights auth.Rights
+	// About is what the server says of itself.
+	About About
+	// Servers, if set, tells how the upstream servers are.
+	Servers Servers
+	// Page makes what answers "/" and all below "/ui/", for people with a browser. It
+	// is a client of this API like any other: what it may see, its user may. Nil
+	// leaves the page out.
+	Page func(api *http.Client, baseURL string) (http.Handler, error)
 	// Metrics answers GET /metrics; nil leaves the route out.
 	Metrics http.Handler
 	// Rate bounds what a user may begin.
@@ -62,6 +71,7 @@ type Server struct {
 	work   sync.WaitGroup // in-process listeners
 	tries  *tries
 	rates  *rates
+	page   http.Handler // nil without one
 }
 
 // New makes a server that does not listen yet.
@@ -88,6 +98,13 @@ func New(o Options) (*Server, error) {
 	})
 	s.app.Server().HeaderReceived = s.admitBody
 	s.routes()
+	if o.Page == nil {
+		return s, nil
+	}
+	var err error
+	if s.page, err = o.Page(s.Client()); err != nil {
+		return nil, errors.Join(fmt.Errorf("make the web page: %w", err), s.Shutdown(ctx))
+	}
 	return s, nil
 }
 
@@ -95,12 +112,16 @@ func (s *Server) routes() {
 	s.app.Use(s.recoverPanic, s.guard)
 	if len(s.opts.Origins) > 0 {
 		s.app.Use(cors.New(cors.Config{
-			AllowOrigins: strings.Join(s.opts.Origins, ","), AllowMethods: "GET,POST,DELETE", ExposeHeaders: "Location," + sessionHeader,
+			AllowOrigins: strings.Join(s.opts.Origins, ","), AllowMethods: "GET,POST,PATCH,DELETE", ExposeHeaders: "Location," + sessionHeader,
 		}))
 	}
 	s.app.Get("/health", s.health)
 	s.app.Get("/ready", s.ready)
 	s.app.Get("/openapi.json", describe)
+	if s.opts.Page != nil {
+		s.app.Get("/", s.servePage)
+		s.app.All(pagePrefix+"*", s.servePage)
+	}
 	s.app.Use(s.authenticate)
 	if s.opts.Metrics != nil {
 		s.app.Get("/metrics", s.needRun, adaptor.HTTPHandler(s.opts.Metrics))
@@ -111,6 +132,11 @@ func (s *Server) routes() {
 	s.app.Post("/tasks/:id/cancel", s.needRun, s.cancelTask)
 	s.app.Get("/tasks/:id/events", s.needRun, s.getEvents)
 	s.app.Post("/tasks/:id/approvals/:approvalId", s.needRun, s.postApproval)
+	s.app.Get("/tasks/:id/privacy", s.needRun, s.getPrivacy)
+	s.app.Get("/tasks/:id/privacy/values", s.needRun, s.getPrivateValues)
+	s.app.Get("/about", s.needRun, s.getAbout)
+	s.app.Get("/servers", s.needRun, s.listServers)
+	s.app.Patch("/sessions/:id", s.needRun, s.renameSession)
 	s.app.Delete("/sessions/:id", s.needRun, s.eraseSession)
 	s.app.Post("/execute", s.needRun, s.postExecute)
 	s.app.Get("/tools", s.needRun, s.listTools)

@@ -94,6 +94,8 @@ func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) {
 func (f *fakeService) ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error) {
 	return f.file, f.err
 }
+func (f *fakeService) Rename(ident.User, ident.Session, pii.Raw) error { return f.err }
+
 func (f *fakeService) EraseSession(context.Context, ident.User, ident.Session) error { return f.err }
 func (f *fakeService) Languages() []sandbox.Language                                 { return []sandbox.Language{sandbox.JavaScript} }
 func (f *fakeService) Check(context.Context) map[string]error {

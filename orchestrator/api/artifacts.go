@@ -56,7 +56,11 @@ func (s *Server) getArtifact(c *fiber.Ctx) error {
 	case err != nil:
 		return err
 	}
-	data, err := s.presentFile(c, file)
+	present := s.presentFile
+	if c.QueryBool("tokenized") {
+		present = s.sealFile
+	}
+	data, err := present(c, file)
 	if err != nil {
 		return err
 	}

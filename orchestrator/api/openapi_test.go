@@ -76,7 +76,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 	counts := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	})
-	send := startWith(t, Options{Service: f, Port: "3000", Rights: all, Metrics: counts})
+	send := startWith(t, Options{Service: f, Port: "3000", Rights: all, Metrics: counts, About: About{PIIMode: "sealed"}})
 	tool := startWith(t, Options{Service: &fakeService{vault: f.vault, json: pii.Static(`{"name":"x","description":"","signature":"","annotations":{"readOnlyHint":true}}`)}, Port: "3000", Rights: all})
 	const chat = `"messages":[{"role":"user","content":"x"}]`
 	left := d.Operations()
@@ -84,6 +84,11 @@ func TestEveryOperationAnswers(t *testing.T) {
 		"GET /artifacts/{userId}":                 {path: "/artifacts/u1"},
 		"GET /artifacts/{userId}/{name}":          {path: "/artifacts/u1/a.txt"},
 		"DELETE /sessions/{id}":                   {path: "/sessions/ses_1"},
+		"GET /about":                              {path: "/about"},
+		"GET /servers":                            {path: "/servers"},
+		"PATCH /sessions/{id}":                    {"/sessions/ses_1", `{"title":"x"}`},
+		"GET /tasks/{id}/privacy":                 {path: "/tasks/task_1/privacy?userId=u1"},
+		"GET /tasks/{id}/privacy/values":          {path: "/tasks/task_1/privacy/values?userId=u1&type=EMAIL"},
 		"GET /health":                             {path: "/health"},
 		"GET /metrics":                            {path: "/metrics"},
 		"GET /openapi.json":                       {path: "/openapi.json"},

@@ -26,6 +26,7 @@ type Service interface {
 	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)
 	Skills(ident.User) ([]skills.Skill, error)
 	Skill(ident.User, string) (skills.Skill, pii.Raw, error)
+	Rename(ident.User, ident.Session, pii.Raw) error
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"airlock/ident"
 	"airlock/orchestrator"
@@ -20,6 +21,7 @@ type taskView struct {
 	TaskID    ident.Task          `json:"taskId"`
 	SessionID ident.Session       `json:"sessionId"`
 	Status    orchestrator.Status `json:"status"`
+	Task      string              `json:"task"`
 	Message   string              `json:"message"`
 	Output    json.RawMessage     `json:"output"`
 	Logs      []string            `json:"logs"`
@@ -27,6 +29,8 @@ type taskView struct {
 	Artifacts []artifactView      `json:"artifacts"`
 	Approvals []approvalView      `json:"approvals"`
 	Usage     usageView           `json:"usage"`
+	Created   time.Time           `json:"created"`
+	Finished  time.Time           `json:"finished,omitzero"`
 }
 
 type usageView struct {
@@ -51,9 +55,12 @@ func presentTask(t orchestrator.Task, real bool) (taskView, error) {
 	}
 	view := taskView{
 		TaskID: t.ID, SessionID: t.Session, Status: t.Status, Logs: []string{}, Approvals: []approvalView{},
-		Usage: usageView(t.Usage),
+		Usage: usageView(t.Usage), Created: t.Created, Finished: t.Finished,
 	}
 	var err error
+	if view.Task, err = show(t.Vault, t.Text); err != nil {
+		return taskView{}, err
+	}
 	if view.Message, err = answer(t.Vault, t.Message); err != nil {
 		return taskView{}, err
 	}

@@ -21,21 +21,22 @@ type eventView struct {
 }
 
 type eventDataView struct {
-	ExecutionID ident.Execution   `json:"executionId,omitempty"`
-	Language    string            `json:"language,omitempty"`
-	Code        string            `json:"code,omitempty"`
-	Stream      string            `json:"stream,omitempty"`
-	Text        string            `json:"text,omitempty"`
-	Part        orchestrator.Part `json:"part,omitempty"`
-	Tool        string            `json:"tool,omitempty"`
-	Outcome     string            `json:"outcome,omitempty"`
-	DurationMs  int64             `json:"durationMs,omitempty"`
-	Done        float64           `json:"done,omitempty"`
-	Total       float64           `json:"total,omitempty"`
-	Bytes       int64             `json:"bytes,omitempty"`
-	Name        string            `json:"name,omitempty"`
-	Error       *problem          `json:"error,omitempty"`
-	Approval    *approvalView     `json:"approval,omitempty"`
+	ExecutionID ident.Execution       `json:"executionId,omitempty"`
+	Language    string                `json:"language,omitempty"`
+	Code        string                `json:"code,omitempty"`
+	Stream      string                `json:"stream,omitempty"`
+	Text        string                `json:"text,omitempty"`
+	Part        orchestrator.Part     `json:"part,omitempty"`
+	Tool        string                `json:"tool,omitempty"`
+	Outcome     string                `json:"outcome,omitempty"`
+	DurationMs  int64                 `json:"durationMs,omitempty"`
+	Done        float64               `json:"done,omitempty"`
+	Total       float64               `json:"total,omitempty"`
+	Bytes       int64                 `json:"bytes,omitempty"`
+	Name        string                `json:"name,omitempty"`
+	Error       *problem              `json:"error,omitempty"`
+	Approval    *approvalView         `json:"approval,omitempty"`
+	Privacy     *orchestrator.Privacy `json:"privacy,omitempty"`
 }
 
 type approvalView struct {
@@ -43,6 +44,8 @@ type approvalView struct {
 	Tool      string          `json:"tool"`
 	Server    string          `json:"server"`
 	Arguments json.RawMessage `json:"arguments"`
+	// Tokenized are the arguments with tokens, for who is not to show values.
+	Tokenized json.RawMessage `json:"tokenized"`
 	Releases  []pii.Type      `json:"releases"`
 	Origins   []pii.Origin    `json:"origins"`
 	Asked     time.Time       `json:"asked"`
@@ -55,7 +58,7 @@ func presentApproval(v *pii.Vault, a orchestrator.Approval, show shower) (*appro
 		return nil, err
 	}
 	view := &approvalView{
-		ID: a.ID, Tool: a.Tool, Server: a.Server, Arguments: jsonOrNull(arguments),
+		ID: a.ID, Tool: a.Tool, Server: a.Server, Arguments: jsonOrNull(arguments), Tokenized: jsonOrNull(a.Arguments.String()),
 		Releases: append([]pii.Type{}, a.Releases...), Origins: append([]pii.Origin{}, a.Origins...), Asked: a.Asked, Expires: a.Expires,
 	}
 	return view, nil
@@ -75,7 +78,7 @@ func (p *presenter) present(e orchestrator.Event) (eventView, error) {
 	d, show := e.Data, textAs(p.real)
 	view := eventView{Seq: e.Seq, TaskID: e.Task, At: e.At, Type: e.Type, Data: eventDataView{
 		ExecutionID: d.Execution, Language: d.Language, Stream: d.Stream, Part: d.Part, Tool: d.Tool, Outcome: d.Outcome,
-		DurationMs: d.DurationMs, Done: d.Done, Total: d.Total, Bytes: d.Bytes,
+		DurationMs: d.DurationMs, Done: d.Done, Total: d.Total, Bytes: d.Bytes, Privacy: d.Privacy,
 	}}
 	var err error
 	switch e.Type {

@@ -52,6 +52,23 @@ func (s *Server) presentFile(c *fiber.Ctx, f orchestrator.ArtifactFile) ([]byte,
 	return []byte(text), nil
 }
 
+// sealFile gives a text with tokens whoever asks: where it is shown, it may tell what
+// it holds to others. Other data than text it does not give.
+func (s *Server) sealFile(_ *fiber.Ctx, f orchestrator.ArtifactFile) ([]byte, error) {
+	if !f.Text {
+		return nil, problem{fiber.StatusBadRequest, "invalid_request", "only text can be had with tokens", "leave out tokenized"}
+	}
+	vault, err := s.opts.Service.Visitor()
+	if err != nil {
+		return nil, err
+	}
+	t, err := vault.Tokenize(pii.NewRaw(string(f.Data)), pii.OriginUser)
+	if err != nil {
+		return nil, fmt.Errorf("tokenize a file: %w", err)
+	}
+	return []byte(t.String()), nil
+}
+
 // hideFile gives a file to who may not see values: a script that saw them may have
 // written them into it. Where scripts see values nothing tells what is in other data
 // than text.

@@ -1,9 +1,12 @@
 package api
 
 import (
+	"cmp"
+
 	"github.com/gofiber/fiber/v2"
 
 	"airlock/ident"
+	"airlock/pii"
 )
 
 // eraseSession ends a session and forgets the values behind its tokens.
@@ -13,6 +16,25 @@ func (s *Server) eraseSession(c *fiber.Ctx) error {
 		return err
 	}
 	if err := s.opts.Service.EraseSession(s.ctx, user, ident.Session(c.Params("id"))); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
+
+// renameSession gives a session a title of its user's choice.
+func (s *Server) renameSession(c *fiber.Ctx) error {
+	var body struct {
+		UserID string `json:"userId"`
+		Title  string `json:"title"`
+	}
+	if err := decode(c, &body); err != nil {
+		return err
+	}
+	user, err := user(c, cmp.Or(body.UserID, localOf(c)))
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Service.Rename(user, ident.Session(c.Params("id")), pii.NewRaw(body.Title)); err != nil {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)

@@ -25,6 +25,9 @@ type taskBody struct {
 	} `json:"files"`
 }
 
+// maxTitle is how much of a task's text lists show, in bytes.
+const maxTitle = 200
+
 // maxKey bounds an Idempotency-Key.
 const maxKey = 255
 
@@ -108,11 +111,23 @@ func (s *Server) listTasks(c *fiber.Ctx) error {
 		TaskID    ident.Task          `json:"taskId"`
 		SessionID ident.Session       `json:"sessionId"`
 		Status    orchestrator.Status `json:"status"`
+		Task      string              `json:"task"`
+		Title     string              `json:"title,omitempty"`
+		Usage     usageView           `json:"usage"`
 		Created   time.Time           `json:"created"`
+		Finished  time.Time           `json:"finished,omitzero"`
 	}
-	list := []line{}
+	list, show := []line{}, textAs(callerOf(c).Rights.Reveal)
 	for _, t := range s.opts.Service.Tasks(user) {
-		list = append(list, line{t.ID, t.Session, t.Status, t.Created})
+		text, err := show(t.Vault, pii.Cut(t.Text, maxTitle))
+		if err != nil {
+			return err
+		}
+		title, err := show(t.Vault, t.Title)
+		if err != nil {
+			return err
+		}
+		list = append(list, line{t.ID, t.Session, t.Status, text, title, usageView(t.Usage), t.Created, t.Finished})
 	}
 	return c.JSON(fiber.Map{"tasks": list, "count": len(list)})
 }
