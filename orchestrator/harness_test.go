@@ -92,7 +92,7 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := state.Open(dir + "/state")
+	kept, err := state.OpenFiles(dir + "/state")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (c *Config) withKeys(do func(*auth.Keys) error) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := state.Open(filepath.Join(c.DataDir, "state"))
+	store, err := state.OpenFiles(filepath.Join(c.DataDir, "state"))
 	if err != nil {
 		return err
 	}

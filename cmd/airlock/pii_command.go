@@ -193,7 +193,7 @@ func (c *Config) cliVault(ctx context.Context, id ident.Session, fresh bool) (_ 
 	if err != nil {
 		return nil, nil, err
 	}
-	kept, err := state.Open(filepath.Join(c.DataDir, "state"))
+	kept, err := state.OpenFiles(filepath.Join(c.DataDir, "state"))
 	if err != nil {
 		return nil, nil, err
 	}

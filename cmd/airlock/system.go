@@ -173,7 +173,7 @@ func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err
 		return k, fmt.Errorf("open the workspaces: %w", err)
 	}
 	s.closers = append(s.closers, k.workspaces.Close)
-	if k.state, err = state.Open(filepath.Join(c.DataDir, "state")); err != nil {
+	if k.state, err = state.OpenFiles(filepath.Join(c.DataDir, "state")); err != nil {
 		return k, err
 	}
 	s.state = k.state

@@ -71,7 +71,7 @@ func keeperLine() ([]string, error) {
 
 // openTokens opens what people signed in to. The second result closes it.
 func (c *Config) openTokens(k keys) (*oauth.Client, func() error, error) {
-	store, err := state.Open(filepath.Join(c.DataDir, "tokens"))
+	store, err := state.OpenFiles(filepath.Join(c.DataDir, "tokens"))
 	if err != nil {
 		return nil, nil, err
 	}

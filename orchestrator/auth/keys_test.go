@@ -14,7 +14,7 @@ import (
 func newKeys(t *testing.T) (*Keys, string) {
 	t.Helper()
 	dir := t.TempDir()
-	store, err := state.Open(dir)
+	store, err := state.OpenFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

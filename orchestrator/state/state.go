@@ -1,130 +1,162 @@
-// Package state keeps what must outlive the process: sealed vaults, and which
-// session made which artifact.
+// Package state keeps what must outlive the process, on NATS JetStream: a server
+// inside this process by default, or an external cluster.
 //
-// Files is the store of a single process, a folder of small files. What goes into
-// it is either encrypted by its owner or holds nothing personal; the store itself
-// adds no encryption. Its methods may be called concurrently; a write is seen
-// whole or not at all.
+// Start with Open. A Store offers four kinds of keeping: Queue for what was promised,
+// Log for what happened, KV for what is so now, and Blob for what is large, which the
+// other three use by themselves. All that is kept belongs to an owner, a user's
+// pseudonym, and is encrypted under a key of that owner before it reaches JetStream.
+// The owners' keys are kept too, encrypted under the key of the Store; erasing an
+// owner destroys the owner's key first, so that what may be left on a disk or in a
+// backup of the streams cannot be read by anybody.
+//
+// A name is a slash path of letters, digits, "_" and "-". Names and owners are not
+// encrypted, so neither may hold anything personal.
+//
+// What a method has kept when it returns survives the death of the process. What
+// Queue.Put and Log.Sync have returned from survives the loss of power as well; other
+// writes follow within a second. All methods may be called concurrently; errors wrap
+// fs.ErrNotExist where there is nothing of that name.
+//
+// Files is apart from all this: a folder that several processes share.
 package state
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
 )
 
-// maxBytes bounds one value.
-const maxBytes = 256 << 20
+// KeySize is the length of a Store's key, in bytes.
+const KeySize = 32
 
-// Files is a key-value store in a folder. Names are relative slash paths of
-// letters, digits and "._-".
-type Files struct{ root *os.Root }
-
-// Open opens the folder, and makes it if it is missing.
-func Open(dir string) (*Files, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the state folder: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the state folder: %w", err)
-	}
-	return &Files{root: root}, nil
+// Options say where a Store is. Key and either Dir or URL are required.
+type Options struct {
+	// Dir is the folder of the server in this process.
+	Dir string
+	// URL is an external server or cluster, with its credentials.
+	URL string
+	// Key is 32 random bytes, the same each time, kept apart from the Store.
+	Key []byte
+	// Retention is how long tasks and their events are kept; 0 takes 30 days.
+	Retention time.Duration
+	// Log hears of trouble; nil is silence.
+	Log *zap.Logger
 }
 
-// Close releases the folder.
-func (f *Files) Close() error { return f.root.Close() }
+const defaultRetention = 30 * 24 * time.Hour
 
-// Put keeps value under name, in place of what was there.
-func (f *Files) Put(ctx context.Context, name string, value []byte) error {
-	if err := check(ctx, name); err != nil {
-		return err
-	}
-	if len(value) > maxBytes {
-		return fmt.Errorf("keep %s: %d bytes are more than %d", path.Dir(name), len(value), maxBytes)
-	}
-	if err := f.root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("keep a value: %w", err)
-	}
-	fresh := path.Join(path.Dir(name), ".new-"+rand.Text())
-	if err := f.write(fresh, value); err != nil {
-		return errors.Join(fmt.Errorf("keep a value: %w", err), f.root.Remove(fresh))
-	}
-	if err := f.root.Rename(fresh, name); err != nil {
-		return fmt.Errorf("keep a value: %w", err)
-	}
-	return nil
+// patience bounds each request to JetStream that its caller does not bound.
+const patience = 10 * time.Second
+
+// ErrInUse is returned by Open for a folder that another process has open.
+var ErrInUse = errors.New("another process has this store open")
+
+// ErrKey is returned by Open for a store that was made with another key.
+var ErrKey = errors.New("the store was made with another key; set STORE_KEY, or restore the file store.key, that it was made with")
+
+// Store is one store, open. Close it.
+type Store struct {
+	opts   Options
+	lock   func() error
+	server *server.Server // nil for an external one
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	keys   *keyring
+
+	queue  *Queue
+	events *Log
+	vaults *Log
+	tasks  *KV
+	kept   *KV
 }
 
-func (f *Files) write(name string, value []byte) error {
-	file, err := f.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
+// Open opens a store, and makes it if there is none. It fails with ErrInUse, with
+// ErrKey, or for a store of which a part is missing.
+func Open(ctx context.Context, o Options) (_ *Store, err error) {
+	if len(o.Key) != KeySize {
+		return nil, fmt.Errorf("open the store: its key has %d bytes, must have %d", len(o.Key), KeySize)
 	}
-	_, err = file.Write(value)
-	return errors.Join(err, file.Sync(), file.Close())
-}
-
-// Get returns the value under name; the error wraps fs.ErrNotExist if there is
-// none.
-func (f *Files) Get(ctx context.Context, name string) ([]byte, error) {
-	if err := check(ctx, name); err != nil {
-		return nil, err
+	if o.Log == nil {
+		o.Log = zap.NewNop()
 	}
-	value, err := f.root.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("read a kept value: %w", err)
+	if o.Retention == 0 {
+		o.Retention = defaultRetention
 	}
-	return value, nil
-}
-
-// List gives the names right below a folder, in order.
-func (f *Files) List(ctx context.Context, folder string) ([]string, error) {
-	if err := check(ctx, folder); err != nil {
-		return nil, err
-	}
-	entries, err := fs.ReadDir(f.root.FS(), folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("list kept values: %w", err)
-	}
-	var names []string
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") { // one that is being written
-			names = append(names, e.Name())
+	s := &Store{opts: o}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("open the store: %w", err), s.Close())
 		}
+	}()
+	if err := s.connect(); err != nil {
+		return nil, err
 	}
-	return names, nil
+	if s.js, err = jetstream.New(s.conn, jetstream.WithDefaultTimeout(patience)); err != nil {
+		return nil, err
+	}
+	if err := s.openStreams(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.checkKey(ctx)
 }
 
-// Delete removes what is under name. Removing nothing is no error.
-func (f *Files) Delete(ctx context.Context, name string) error {
-	if err := check(ctx, name); err != nil {
-		return err
+// Queue keeps the tasks that were accepted and have not ended.
+func (s *Store) Queue() *Queue { return s.queue }
+
+// Events keeps what happened in tasks.
+func (s *Store) Events() *Log { return s.events }
+
+// Vaults keeps the values of sessions.
+func (s *Store) Vaults() *Log { return s.vaults }
+
+// Tasks keeps how tasks ended, as long as their events.
+func (s *Store) Tasks() *KV { return s.tasks }
+
+// Kept keeps what is kept until it is deleted.
+func (s *Store) Kept() *KV { return s.kept }
+
+// Close ends the store.
+func (s *Store) Close() error {
+	if s.conn != nil {
+		s.conn.Close()
 	}
-	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove a kept value: %w", err)
+	if s.server != nil {
+		s.server.Shutdown()
+		s.server.WaitForShutdown()
+	}
+	if s.lock != nil {
+		return s.lock()
 	}
 	return nil
 }
 
-// ErrName is wrapped for a name outside the form that Files takes.
-var ErrName = errors.New("not a name for a kept value")
-
-func check(ctx context.Context, name string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ok := fs.ValidPath(name) && name != "." && len(name) < 512
-	for part := range strings.SplitSeq(name, "/") {
-		ok = ok && !strings.HasPrefix(part, ".") && strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
-	}
-	if !ok {
-		return ErrName
+// Check reports whether the store answers.
+func (s *Store) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, err := s.js.AccountInfo(ctx); err != nil {
+		return fmt.Errorf("the store does not answer: %w", err)
 	}
 	return nil
+}
+
+// Erase destroys the key of an owner and deletes all that is kept of it.
+func (s *Store) Erase(ctx context.Context, owner string) error {
+	if err := checkName(owner); err != nil {
+		return err
+	}
+	if err := s.keys.destroy(ctx, owner); err != nil {
+		return fmt.Errorf("destroy an owner's key: %w", err)
+	}
+	var errs []error
+	for _, a := range s.areas() {
+		errs = append(errs, a.purge(ctx, owner+".>"), a.blobs.deleteAll(ctx, a.prefix+owner+"."))
+	}
+	return errors.Join(errs...)
 }

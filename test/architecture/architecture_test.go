@@ -113,6 +113,7 @@ func TestForbiddenImports(t *testing.T) {
 		{"github.com/golang-jwt/", []string{"bridge", "orchestrator/auth"}, "session tokens are made and checked in one place, those of callers in another"},
 		{"github.com/prometheus/", []string{"orchestrator/metrics"}, "what is counted can be reviewed in one place"},
 		{"github.com/getkin/kin-openapi", []string{"test/openapi"}, "the program does not need what its tests check its description with"},
+		{"github.com/nats-io/", []string{"orchestrator/state"}, "where things are kept can be replaced in one place"},
 		{"github.com/alecthomas/kong", []string{"cmd"}, "only cmd reads flags and environment"},
 	}
 	all := packages(t)

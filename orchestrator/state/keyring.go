@@ -1,0 +1,127 @@
+package state
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// keyring holds the key of each owner, which the key of the store encrypts.
+type keyring struct {
+	area   *area
+	master cipher.AEAD
+
+	mu     sync.Mutex // guards opened
+	opened map[string]cipher.AEAD
+}
+
+// maxOpened bounds the keys that are held ready.
+const maxOpened = 10_000
+
+// keyName is where the key of an owner is kept.
+const keyName = "key"
+
+func newKeyring(a *area, key []byte) (*keyring, error) {
+	master, err := newAEAD(key)
+	return &keyring{area: a, master: master, opened: map[string]cipher.AEAD{}}, err
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("use a key: %w", err)
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// of gives the owner's key, which it makes for a new owner.
+func (k *keyring) of(ctx context.Context, owner string) (cipher.AEAD, error) {
+	aead, err := k.known(ctx, owner)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return aead, err
+	}
+	fresh := make([]byte, KeySize)
+	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the program instead
+	subject := k.subject(owner)
+	_, err = k.area.store.js.Publish(ctx, subject, k.master.Seal(nil, nil, fresh, []byte(subject)), jetstream.WithExpectLastSequencePerSubject(0))
+	if err != nil && !isConflict(err) {
+		return nil, fmt.Errorf("keep an owner's key: %w", err)
+	}
+	return k.known(ctx, owner) // ours, or the one that another process made meanwhile
+}
+
+// known gives the key of an owner for whom there is one.
+func (k *keyring) known(ctx context.Context, owner string) (cipher.AEAD, error) {
+	k.mu.Lock()
+	aead := k.opened[owner]
+	k.mu.Unlock()
+	if aead != nil {
+		return aead, nil
+	}
+	subject := k.subject(owner)
+	m, err := k.area.stream.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	key, err := k.master.Open(nil, nil, m.Data, []byte(subject))
+	if err != nil {
+		return nil, ErrKey
+	}
+	if aead, err = newAEAD(key); err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.opened) >= maxOpened {
+		clear(k.opened)
+	}
+	k.opened[owner] = aead
+	return aead, nil
+}
+
+// destroy overwrites the owner's key on the disk.
+func (k *keyring) destroy(ctx context.Context, owner string) error {
+	k.mu.Lock()
+	delete(k.opened, owner)
+	k.mu.Unlock()
+	m, err := k.area.stream.GetLastMsgForSubject(ctx, k.subject(owner))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := k.area.stream.SecureDeleteMsg(ctx, m.Sequence); err != nil {
+		return err
+	}
+	return k.area.disk.flush()
+}
+
+func (k *keyring) subject(owner string) string { return k.area.prefix + owner + "." + keyName }
+
+// checkOwner is nobody: under it stands what tells whether the store's key is right.
+const (
+	checkOwner = "_"
+	checkValue = "airlock store 1"
+)
+
+// checkKey makes sure that the store was made with this key.
+func (s *Store) checkKey(ctx context.Context) error {
+	known, err := s.kept.Get(ctx, checkOwner, "made")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.kept.Put(ctx, checkOwner, "made", []byte(checkValue))
+	case err != nil:
+		return err
+	case string(known) != checkValue:
+		return fmt.Errorf("it is of another version of airlock (%q); use that one", known)
+	}
+	return nil
+}
