@@ -28,6 +28,9 @@ type Grant struct {
 	Execution ident.Execution
 	Vault     *pii.Vault
 	Scope     Scope
+	// Calls is how many calls the task of the execution has left; 0 sets no bound
+	// beside that of Limits.
+	Calls int
 	// Deadline is when the execution ends at the latest, not counting the time its
 	// clock stands still; zero leaves only the bridge's TokenTTL.
 	Deadline time.Time
@@ -231,8 +234,11 @@ func (a *Access) ended() bool {
 func (a *Access) countCall() *Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.calls >= a.bridge.options.Limits.Calls {
+	switch {
+	case a.calls >= a.bridge.options.Limits.Calls:
 		return tooMany("tool calls", a.bridge.options.Limits.Calls)
+	case a.grant.Calls > 0 && a.calls >= a.grant.Calls:
+		return &Error{http.StatusTooManyRequests, "limit_reached", "the task has used up its tool calls", "go on with what the calls so far gave"}
 	}
 	a.calls++
 	return nil

@@ -2,30 +2,18 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"go.uber.org/zap"
 
 	"airlock/orchestrator/llm"
 	"airlock/pii"
 )
 
 const (
-	// turnAttempts is how often one turn is asked before its error counts.
-	turnAttempts = 4
-	// firstPause doubles with each further attempt, where the provider names no
-	// time of its own.
-	firstPause = 500 * time.Millisecond
-	// longestPause bounds what a provider may ask us to wait.
-	longestPause = 30 * time.Second
 	// matchBytes is how much of a task is looked at to find skills for it: what is
 	// wanted stands at its beginning, and matching costs time per word.
 	matchBytes = 4 << 10
-	// sameFailures is how often the same script error may come back.
-	sameFailures = 3
 )
 
 // phase is what the agent does next.
@@ -48,13 +36,17 @@ type agent struct {
 	messages []llm.Message // the conversation, this task's part included
 	calls    []llm.Call    // what the last turn wants done
 	answer   pii.Tokenized
-	failures map[string]int // script errors by what they say
+	failures map[string]int // of scripts and tools, by what they say
+	ending   error          // why the next turn is the last, if it is
+	learned  pii.Tokenized  // the failure that ends the task
+	model    string         // that is asked; empty leaves it to the provider
+	latest   llm.Usage      // of the turn before
 }
 
 // runAgent works on the task until the model has nothing more to do. The answer
 // so far comes back with an error too.
 func (s *Service) runAgent(ctx context.Context, t *taskState) (pii.Tokenized, error) {
-	a := &agent{Service: s, task: t, vault: t.session.vault, failures: map[string]int{}}
+	a := &agent{Service: s, task: t, vault: t.session.vault, failures: map[string]int{}, model: t.request.Model}
 	if err := a.begin(); err != nil {
 		return noText, err
 	}
@@ -123,54 +115,30 @@ func (a *agent) history() ([]llm.Message, error) {
 	return messages, nil
 }
 
-// ask lets the model answer one turn, again where that may help: nothing of a
-// turn has had an effect before it is complete.
+// ask lets the model answer one turn, the fallback model where the task's own is not
+// to be had.
 func (a *agent) ask(ctx context.Context) (phase, error) {
-	if a.task.snapshot().Usage.Turns >= a.task.request.MaxTurns {
-		return phaseDone, errTurns
+	if err := a.usedUp(); err != nil {
+		return phaseDone, a.endFor(err)
 	}
 	a.compact()
-	var last error
-	for attempt := range turnAttempts {
-		if attempt > 0 {
-			if err := pause(ctx, last, attempt); err != nil {
-				return phaseDone, err
-			}
-			a.log.Info("asking the model again", zap.String("task", string(a.task.task.ID)), zap.Int("attempt", attempt+1), zap.Error(last))
-		}
-		begun := time.Now()
-		turn, err := a.turn(ctx)
-		a.observeTurn(turn, err, time.Since(begun))
-		if err == nil {
-			return a.take(turn)
-		}
-		if last = err; !worthRetrying(err) {
-			break
-		}
+	turn, err := a.persist(ctx)
+	if err != nil && a.fallBack(err) {
+		turn, err = a.persist(ctx)
 	}
-	return phaseDone, last
+	if err != nil {
+		return phaseDone, a.endFor(err)
+	}
+	return a.take(turn)
 }
 
-func worthRetrying(err error) bool {
-	var provider *llm.Error
-	return errors.Is(err, llm.ErrTruncated) || (errors.As(err, &provider) && provider.Retry)
-}
-
-// pause waits before a further attempt, as long as the provider asked.
-func pause(ctx context.Context, last error, attempt int) error {
-	wait := firstPause << (attempt - 1)
-	var provider *llm.Error
-	if errors.As(last, &provider) && provider.After > 0 {
-		wait = provider.After
+// endFor is the error to end with when no turn could be had, for err: in a task that
+// ends anyway it is the task's own.
+func (a *agent) endFor(err error) error {
+	if a.ending == nil {
+		return err
 	}
-	timer := time.NewTimer(min(wait, longestPause))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return a.conclude(false)
 }
 
 // turn is one complete answer of the model.
@@ -182,15 +150,16 @@ type turn struct {
 	stop   llm.StopReason
 }
 
+// turn asks once. With an error it is what there was of the answer.
 func (a *agent) turn(ctx context.Context) (*turn, error) {
 	t := &turn{}
 	request := llm.Request{
-		Model: a.task.request.Model, System: a.system, Messages: a.messages, Tools: modelTools(), Skills: a.skills,
+		Model: a.model, System: a.system, Messages: a.messages, Tools: modelTools(), Skills: a.skills,
 	}
 	for event, err := range a.opts.Provider.Stream(ctx, request) {
 		if err != nil {
 			a.endText(t, PartDiscarded)
-			return nil, err
+			return t, err
 		}
 		switch e := event.(type) {
 		case llm.TextDelta:
@@ -208,7 +177,7 @@ func (a *agent) turn(ctx context.Context) (*turn, error) {
 	}
 	if t.stop == "" {
 		a.endText(t, PartDiscarded)
-		return nil, llm.ErrTruncated
+		return t, llm.ErrTruncated
 	}
 	a.endText(t, PartLast)
 	return t, nil
@@ -231,16 +200,14 @@ func (a *agent) observeTurn(t *turn, err error, took time.Duration) {
 
 // take adds a turn to the conversation and decides what follows from it.
 func (a *agent) take(t *turn) (phase, error) {
-	a.task.change(func(task *Task) {
-		task.Usage.Turns++
-		task.Usage.InputTokens += t.usage.InputTokens
-		task.Usage.OutputTokens += t.usage.OutputTokens
-		task.Usage.CachedTokens += t.usage.CachedTokens
-	})
+	a.task.change(func(task *Task) { task.Usage.Turns++ })
 	message := llm.Message{Role: llm.Assistant, Parts: t.blocks}
 	if t.text.Len() > 0 {
 		a.answer = a.vault.FromModel(t.text.String())
 		message.Parts = append(message.Parts, llm.Text{Text: a.answer})
+	}
+	if a.ending != nil {
+		return phaseDone, a.conclude(t.text.Len() > 0)
 	}
 	for _, c := range t.calls {
 		message.Parts = append(message.Parts, llm.ToolUse{ID: c.ID, Name: c.Name, Arguments: a.vault.FromModel(c.Arguments)})
@@ -272,6 +239,12 @@ func (a *agent) act(ctx context.Context) (phase, error) {
 			return phaseDone, err
 		}
 		results.Parts = append(results.Parts, llm.ToolResult{ID: call.ID, Content: content, IsError: failed})
+	}
+	switch {
+	case a.ending != nil:
+		results.Parts = append(results.Parts, llm.Text{Text: stuckNote})
+	case a.lastTurn():
+		results.Parts = append(results.Parts, llm.Text{Text: lastTurnNote})
 	}
 	a.messages = append(a.messages, results)
 	return phaseAsk, nil

@@ -14,6 +14,8 @@ var (
 	ErrTooLarge = errors.New("too large")
 	// ErrRepeat is returned for a request under the key of another one.
 	ErrRepeat = errors.New("another request was sent under this key before")
+	// ErrModel is wrapped when a task names a model that is not listed.
+	ErrModel = errors.New("there is no such model")
 	// ErrLanguage is wrapped when no sandbox runs the language asked for.
 	ErrLanguage = errors.New("no sandbox runs this language")
 	// ErrWorking is returned for a session that cannot be erased yet.
@@ -25,6 +27,9 @@ var (
 // Reasons for which the agent ends a task; each becomes a Problem.
 var (
 	errTurns   = errors.New("turn limit reached")
+	errTokens  = errors.New("token limit reached")
+	errCalls   = errors.New("limit of tool calls reached")
+	errCost    = errors.New("cost limit reached")
 	errTime    = errors.New("time limit reached")
 	errStuck   = errors.New("the same failure three times")
 	errRefused = errors.New("the model refused")

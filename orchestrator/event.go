@@ -14,6 +14,7 @@ type EventType string
 // The types of events.
 const (
 	EventTaskStarted       EventType = "task.started"
+	EventModelChanged      EventType = "model.changed"
 	EventModelDelta        EventType = "model.delta"
 	EventExecutionStarted  EventType = "execution.started"
 	EventExecutionOutput   EventType = "execution.output"
@@ -48,6 +49,7 @@ type EventData struct {
 	Stream     string          `json:"stream,omitempty"`
 	Text       pii.Tokenized   `json:"text,omitzero"`
 	Part       Part            `json:"part,omitempty"`
+	Model      string          `json:"model,omitempty"`
 	Tool       string          `json:"tool,omitempty"`
 	Outcome    string          `json:"outcome,omitempty"`
 	DurationMs int64           `json:"durationMs,omitempty"`

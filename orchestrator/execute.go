@@ -105,6 +105,7 @@ type script struct {
 	task     ident.Task
 	emit     func(EventType, EventData)                          // nil if nobody follows
 	approve  func(context.Context, bridge.ApprovalRequest) error // nil within a task, which asks by its events
+	calls    int                                                 // of tools that its task has left; 0 without a task
 }
 
 func (x script) event(kind EventType, data EventData) {
@@ -188,7 +189,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	}
 	access, err := s.opts.Bridge.Grant(bridge.Grant{
 		User: session.user, Session: session.id, Task: x.task, Execution: id,
-		Vault: session.vault, Scope: bridge.ScopeAll, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
+		Vault: session.vault, Scope: bridge.ScopeAll, Calls: x.calls, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
 		Observe: s.observe(id, x),
 	})
 	if err != nil {

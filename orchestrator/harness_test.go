@@ -61,6 +61,13 @@ func (noServers) CallWatched(context.Context, servers.Caller, string, json.RawMe
 }
 func (noServers) Entry(string) (servers.Entry, bool) { return servers.Entry{}, false }
 
+// severalModels is a provider for a service that lists models.
+type severalModels struct {
+	llm.Provider
+	models   []Model
+	fallback string
+}
+
 // newTestService makes a service whose scripts are played by run.
 func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
 	t.Helper()
@@ -100,11 +107,15 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 	for _, f := range change {
 		f(&limits)
 	}
-	s, err := New(Options{
+	options := Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
 		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
-	})
+	}
+	if several, ok := provider.(severalModels); ok {
+		options.Models, options.Fallback = several.models, several.fallback
+	}
+	s, err := New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,12 +49,16 @@ func (a *agent) callTool(ctx context.Context, call llm.Call) (content pii.Tokeni
 	case toolExecute:
 		return a.executeCode(ctx, call.Arguments)
 	case toolList:
-		return a.listTools(ctx, call.Arguments)
+		content, failed, err = a.listTools(ctx, call.Arguments)
 	case toolDetails:
-		return a.toolDetails(ctx, call.Arguments)
+		content, failed, err = a.toolDetails(ctx, call.Arguments)
 	default:
-		return pii.Static("There is no such tool. Call MCP tools from a script in execute_code: await callMCPTool(name, args)."), true, nil
+		content, failed = pii.Static("There is no such tool. Call MCP tools from a script in execute_code: await callMCPTool(name, args)."), true
 	}
+	if failed {
+		a.countFailure(call.Name+": "+content.String(), content)
+	}
+	return content, failed, err
 }
 
 // arguments decodes what the model wrote; fault is for the model to read.
@@ -72,20 +76,23 @@ func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bo
 		Language sandbox.Language `json:"language"`
 		Code     string           `json:"code"`
 	}
-	if fault, ok := arguments(text, &in); !ok {
+	fault, ok := arguments(text, &in)
+	in.Language = cmp.Or(in.Language, sandbox.JavaScript)
+	switch _, err := a.backend(in.Language, ""); {
+	case !ok:
+	case in.Code == "":
+		fault = pii.Static("The code is empty.")
+	case err != nil:
+		fault = pii.Static("No sandbox here runs that language. Use javascript.")
+	case a.callsLeft() == 0:
+		return noText, false, errCalls
+	}
+	if !fault.IsZero() {
+		a.countFailure(fault.String(), fault)
 		return fault, true, nil
 	}
-	if in.Language == "" {
-		in.Language = sandbox.JavaScript
-	}
-	if in.Code == "" {
-		return pii.Static("The code is empty."), true, nil
-	}
-	if _, err := a.backend(in.Language, ""); err != nil {
-		return pii.Static("No sandbox here runs that language. Use javascript."), true, nil
-	}
 	out, err := a.execute(ctx, a.task.session, script{
-		language: in.Language, code: in.Code, wall: a.opts.Limits.Execution.Wall, task: a.task.task.ID, emit: a.task.emit,
+		language: in.Language, code: in.Code, wall: a.opts.Limits.Execution.Wall, task: a.task.task.ID, emit: a.watch, calls: a.callsLeft(),
 	})
 	if err != nil {
 		return noText, false, err
@@ -98,7 +105,12 @@ func (a *agent) executeCode(ctx context.Context, text string) (pii.Tokenized, bo
 	if err := ctx.Err(); err != nil {
 		return noText, false, context.Cause(ctx)
 	}
-	return view, out.Error != nil, a.countFailure(out)
+	if out.Error == nil {
+		return view, false, nil
+	}
+	about, err := a.aboutScript(out.Error)
+	a.countFailure(fmt.Sprintf("%s %s %d", out.Reason, out.Error.Message, out.Error.Line), about)
+	return view, true, err
 }
 
 // record adds an execution to the task's snapshot.
@@ -106,7 +118,9 @@ func (a *agent) record(out Execution) {
 	a.task.addLogs(slices.AppendSeq(slices.Collect(pii.Lines(out.Stdout)), pii.Lines(out.Stderr)))
 	a.task.change(func(task *Task) {
 		task.Usage.Executions++
-		task.Output = out.Value
+		if out.Error == nil { // what was reached outlasts a later failure
+			task.Output = out.Value
+		}
 		for _, made := range out.Artifacts {
 			task.Artifacts = replaceArtifact(task.Artifacts, made)
 		}
@@ -121,18 +135,6 @@ func replaceArtifact(list []Artifact, made Artifact) []Artifact {
 		}
 	}
 	return append(list, made)
-}
-
-// countFailure ends the task when a script fails the same way again and again.
-func (a *agent) countFailure(out Execution) error {
-	if out.Error == nil {
-		return nil
-	}
-	what := fmt.Sprintf("%s %s %d", out.Reason, out.Error.Message, out.Error.Line)
-	if a.failures[what]++; a.failures[what] >= sameFailures {
-		return errStuck
-	}
-	return nil
 }
 
 func (s *session) viewer() bridge.Viewer {

@@ -34,6 +34,12 @@ import (
 // Observer are required.
 type Options struct {
 	Provider llm.Provider
+	// Models are what tasks may name, the one of those that name none first. Without
+	// any, that one is the Provider's own choice.
+	Models []Model
+	// Fallback, if set, is the ID of the model that goes on with a task when the
+	// task's own cannot be reached, is overloaded, or has no quota left.
+	Fallback string
 	// Backends are tried in order; the first that runs a script's language does.
 	Backends []sandbox.Backend
 	Bridge   *bridge.Bridge
@@ -67,6 +73,12 @@ type Limits struct {
 	// Turns bounds how often a task asks the model, Task how long it may take.
 	Turns int
 	Task  time.Duration
+	// Tokens bounds what a task's model reads and writes, ToolCalls how often its
+	// scripts call tools.
+	Tokens, ToolCalls int
+	// CostUSD bounds what a task's model may cost, in US dollars by the prices of
+	// Models; 0 sets no bound, as the prices may not be known.
+	CostUSD float64
 	// Running tasks work at once, Waiting more are kept in line.
 	Running, Waiting int
 	// InputBytes bounds what was sent with all tasks that have not ended.
@@ -92,6 +104,8 @@ func DefaultLimits() Limits {
 		TaskBytes:     1 << 20,
 		Turns:         30,
 		Task:          10 * time.Minute,
+		Tokens:        4_000_000,
+		ToolCalls:     5000,
 		Running:       16,
 		Waiting:       1000,
 		InputBytes:    512 << 20,
@@ -110,6 +124,7 @@ func (l Limits) validate() error {
 		value int64
 	}{
 		{"TaskBytes", int64(l.TaskBytes)}, {"Turns", int64(l.Turns)}, {"Task", int64(l.Task)},
+		{"Tokens", int64(l.Tokens)}, {"ToolCalls", int64(l.ToolCalls)},
 		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"InputBytes", int64(l.InputBytes)}, {"Sessions", int64(l.Sessions)},
 		{"SessionIdle", int64(l.SessionIdle)}, {"KeptTasks", int64(l.KeptTasks)}, {"ModelBytes", int64(l.ModelBytes)},
 		{"ContextTokens", int64(l.ContextTokens)},
@@ -117,6 +132,9 @@ func (l Limits) validate() error {
 		if f.value <= 0 {
 			return fmt.Errorf("orchestrator limits: %s is %d; it must be positive", f.name, f.value)
 		}
+	}
+	if !(l.CostUSD >= 0) { // NaN too
+		return fmt.Errorf("orchestrator limits: CostUSD is %v; it must not be negative", l.CostUSD)
 	}
 	return l.Execution.Validate()
 }
@@ -167,6 +185,9 @@ func (o Options) validate() error {
 		return errors.New("orchestrator: StubsDir is missing")
 	case o.Bridge == nil || o.Approvals == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
 		return errors.New("orchestrator: Bridge, Approvals, Skills, Workspaces and State are required")
+	}
+	if err := o.checkModels(); err != nil {
+		return err
 	}
 	return o.Limits.validate()
 }

@@ -22,10 +22,16 @@ func problemOf(err error) *Problem {
 		return &Problem{"upload_failed", "a file that came with the task cannot be kept in its workspace", "use plain names such as data/sales.csv, and send less data"}
 	case errors.Is(err, errTurns):
 		return &Problem{"turn_limit", "the task used all its turns without an answer", "ask for less at once, or raise maxTurns"}
+	case errors.Is(err, errTokens):
+		return &Problem{"token_limit", "the task used all its tokens without an answer", "ask for less at once, or raise TASK_MAX_TOKENS"}
+	case errors.Is(err, errCalls):
+		return &Problem{"tool_call_limit", "the task used all its calls of tools without an answer", "ask for less at once, or raise TASK_MAX_TOOL_CALLS"}
+	case errors.Is(err, errCost):
+		return &Problem{"cost_limit", "the task cost all it may without an answer", "ask for less at once, use a cheaper model, or raise TASK_MAX_COST_USD"}
 	case errors.Is(err, errTime):
 		return &Problem{"task_timeout", "the task ran out of time", "ask for less at once, or raise timeoutMs"}
 	case errors.Is(err, errStuck):
-		return &Problem{"stuck", "the same script error came back three times", "look at the task's logs; rephrase the task or fix the tool it calls"}
+		return &Problem{"stuck", "the same failure came back three times; the message says what was learned", "look at the task's logs; rephrase the task or fix the tool it calls"}
 	case errors.Is(err, errRefused):
 		return &Problem{"model_refused", "the model refused to work on this task", "rephrase the task, or use another model"}
 	case errors.Is(err, errFailed):

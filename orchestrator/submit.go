@@ -19,7 +19,7 @@ var errCancelled = errors.New("cancelled by its user")
 
 // Submit takes a task in and returns its id; the task runs on whatever happens
 // to ctx. A request that was sent before, by its Repeat, gives the task it began. It
-// fails with ErrInvalid, ErrTooLarge, ErrRepeat, ErrNotFound (the session), ErrFull or
+// fails with ErrInvalid, ErrTooLarge, ErrModel, ErrRepeat, ErrNotFound (the session), ErrFull or
 // ErrClosed, and then nothing was taken in.
 func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error) {
 	r, err := s.checked(r)
@@ -66,6 +66,10 @@ func (s *Service) checked(r TaskRequest) (TaskRequest, error) {
 		return r, fmt.Errorf("%w: timeoutMs is %d; it must be between 1 and %d", ErrInvalid, r.Timeout.Milliseconds(), l.Task.Milliseconds())
 	}
 	if err := checkUploads(r.Files); err != nil {
+		return r, err
+	}
+	var err error
+	if r.Model, err = s.opts.modelNamed(r.Model); err != nil {
 		return r, err
 	}
 	r.MaxTurns = cmp.Or(r.MaxTurns, l.Turns)

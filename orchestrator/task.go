@@ -41,7 +41,7 @@ type TaskRequest struct {
 	Files []Upload
 	// Repeat, if it has a key, lets a request be sent again: it begins no other task.
 	Repeat Repeat
-	// Model overrides the provider's default; empty keeps it.
+	// Model is one of the service's models; empty takes the first.
 	Model string
 	// MaxTurns bounds how often the model is asked; 0 takes the service's limit,
 	// which is the upper bound too.
@@ -115,8 +115,14 @@ type Protected struct {
 
 // Usage is what a task has used.
 type Usage struct {
-	Turns, Executions                       int
+	Turns, Executions int
+	// ToolCalls counts the calls of tools by scripts.
+	ToolCalls                               int
 	InputTokens, OutputTokens, CachedTokens int
+	// CostUSD is by the configured prices, in US dollars; 0 without any.
+	CostUSD float64
+	// Model is the one that was asked last; empty where the service lists none.
+	Model string
 }
 
 // Problem is a failure in words for the user. It holds no personal data.

@@ -108,7 +108,7 @@ func TestOpenAIClient(t *testing.T) {
 	if all := strings.Join(got.Events, " "); !strings.Contains(all, "tool.called tool.finished") || !strings.Contains(all, "artifact.created") {
 		t.Errorf("the events are %s", all)
 	}
-	if all := strings.Join(got.Models, " "); all != "airlock some-model" || !strings.HasPrefix(got.Session, "ses_") {
+	if all := strings.Join(got.Models, " "); all != "airlock openai/some-model" || !strings.HasPrefix(got.Session, "ses_") {
 		t.Errorf("the models are %q, the session %q", all, got.Session)
 	}
 	if all := strings.Join(got.Errors, ", "); all != "404 model_not_found, 400 unsupported_content, 422 model_refused, stream model_refused" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"airlock/orchestrator"
 	"airlock/runtime/sandbox"
 )
 
@@ -41,6 +41,10 @@ type Config struct {
 	LLMAPIKey   string `name:"llm-api-key" env:"LLM_API_KEY" help:"Key of the provider (better in the environment than as a flag)."`
 	LLMBaseURL  string `env:"LLM_BASE_URL" help:"Base URL of an OpenAI-compatible server."`
 
+	Models        []string `env:"MODELS" help:"Further models that tasks may name, each as provider/model; providers take their own key and URL."`
+	FallbackModel string   `env:"FALLBACK_MODEL" help:"provider/model that goes on with a task when its own model is not to be had."`
+	ModelPrices   string   `env:"MODEL_PRICES" help:"JSON object of provider/model to prices in US dollars per million tokens, or @file."`
+
 	ModelContextTokens int `default:"120000" env:"MODEL_CONTEXT_TOKENS" help:"About how much of a conversation the model is told; a longer one is shortened from its beginning."`
 
 	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" help:"Key for Anthropic."`
@@ -51,6 +55,12 @@ type Config struct {
 	OpenAIModel      string `name:"openai-model" env:"OPENAI_MODEL" help:"Model for OpenAI."`
 	GoogleAPIKey     string `env:"GOOGLE_API_KEY" help:"Key for Google's OpenAI-compatible endpoint."`
 	DefaultModel     string `env:"DEFAULT_MODEL" help:"provider/model, in place of LLM_PROVIDER and LLM_MODEL."`
+
+	TaskMaxTurns     int     `default:"30" env:"TASK_MAX_TURNS" help:"How often a task may ask its model."`
+	TaskTimeoutMs    int     `default:"600000" env:"TASK_TIMEOUT_MS" help:"Time of one task, in milliseconds."`
+	TaskMaxTokens    int     `default:"4000000" env:"TASK_MAX_TOKENS" help:"Tokens that a task's model may read and write."`
+	TaskMaxToolCalls int     `default:"5000" env:"TASK_MAX_TOOL_CALLS" help:"Calls of tools that a task's scripts may make."`
+	TaskMaxCostUSD   float64 `name:"task-max-cost-usd" default:"0" env:"TASK_MAX_COST_USD" help:"What a task's model may cost in US dollars, by MODEL_PRICES; 0 is no limit."`
 
 	PIIMode           string   `name:"pii-mode" default:"sealed" env:"PII_MODE" enum:"sealed,open" help:"Whether scripts see tokens (sealed) or real values (open)."`
 	PIICustomPatterns string   `name:"pii-custom-patterns" env:"PII_CUSTOM_PATTERNS" help:"JSON object of name to regular expression, or @file."`
@@ -81,12 +91,19 @@ func (c *Config) Validate() error {
 		{"RATE_LIMIT_MAX", c.RateLimitMax, 0, 1_000_000},
 		{"RATE_LIMIT_WINDOW_MS", c.RateLimitWindowMs, 1000, 86_400_000},
 		{"MODEL_CONTEXT_TOKENS", c.ModelContextTokens, 8000, 10_000_000},
+		{"TASK_MAX_TURNS", c.TaskMaxTurns, 1, 1000},
+		{"TASK_TIMEOUT_MS", c.TaskTimeoutMs, 1000, 86_400_000},
+		{"TASK_MAX_TOKENS", c.TaskMaxTokens, 1000, 1_000_000_000},
+		{"TASK_MAX_TOOL_CALLS", c.TaskMaxToolCalls, 1, 1_000_000},
 		{"APPROVAL_TIMEOUT_MS", c.ApprovalTimeoutMs, 1000, 86_400_000},
 		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
 	} {
 		if n.value < n.low || n.value > n.high {
 			return fmt.Errorf("%s is %d; it must be between %d and %d", n.name, n.value, n.low, n.high)
 		}
+	}
+	if !(c.TaskMaxCostUSD >= 0 && c.TaskMaxCostUSD <= 1_000_000) { // NaN too
+		return fmt.Errorf("TASK_MAX_COST_USD is %v; it must be between 0 and 1000000", c.TaskMaxCostUSD)
 	}
 	if c.SessionSecret != "" && len(c.SessionSecret) < 32 {
 		return fmt.Errorf("SESSION_SECRET has %d characters; it needs at least 32, or leave it out", len(c.SessionSecret))
@@ -130,76 +147,18 @@ func loopbackHost(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+func (c *Config) limits() orchestrator.Limits {
+	l := orchestrator.DefaultLimits()
+	l.Execution, l.ContextTokens = c.executionLimits(), c.ModelContextTokens
+	l.Turns, l.Task = c.TaskMaxTurns, time.Duration(c.TaskTimeoutMs)*time.Millisecond
+	l.Tokens, l.ToolCalls, l.CostUSD = c.TaskMaxTokens, c.TaskMaxToolCalls, c.TaskMaxCostUSD
+	return l
+}
+
 func (c *Config) executionLimits() sandbox.Limits {
 	l := sandbox.DefaultLimits()
 	l.Wall = time.Duration(c.SandboxTimeoutMs) * time.Millisecond
 	l.MemoryBytes = int64(c.SandboxMemoryMB) << 20
 	l.CPUQuota = time.Duration(c.SandboxCPUQuota) * time.Microsecond
 	return l
-}
-
-// model is which model answers, and where.
-type model struct {
-	provider, name, key, baseURL string
-}
-
-// The endpoints of providers that speak OpenAI's protocol.
-const googleBaseURL = "https://generativelanguage.googleapis.com/v1beta/openai/"
-
-// chooseModel applies the settings in their order: DEFAULT_MODEL, LLM_*, then the
-// keys present.
-func (c *Config) chooseModel() (model, error) {
-	provider, name := c.LLMProvider, c.LLMModel
-	if c.DefaultModel != "" && provider == "" {
-		var ok bool
-		if provider, name, ok = strings.Cut(c.DefaultModel, "/"); !ok {
-			return model{}, usageError{fmt.Errorf("DEFAULT_MODEL is %q; it must be provider/model, such as anthropic/claude-sonnet-4-5", c.DefaultModel)}
-		}
-		if provider == "gemini" {
-			provider = "google"
-		}
-	}
-	if provider == "" {
-		provider = c.providerByKey()
-	}
-	m := model{provider: provider, name: name}
-	switch provider {
-	case "skillmatch":
-		return m, nil
-	case "anthropic":
-		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.AnthropicAPIKey), cmp.Or(c.LLMBaseURL, c.AnthropicBaseURL)
-		m.name = cmp.Or(name, c.AnthropicModel)
-	case "openai":
-		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.OpenAIAPIKey), cmp.Or(c.LLMBaseURL, c.OpenAIBaseURL)
-		m.name = cmp.Or(name, c.OpenAIModel)
-	case "google":
-		m.key, m.baseURL = cmp.Or(c.LLMAPIKey, c.GoogleAPIKey), cmp.Or(c.LLMBaseURL, googleBaseURL)
-	default:
-		return model{}, usageError{fmt.Errorf("model provider %q is not known; use one of %s", provider, strings.Join(providers, ", "))}
-	}
-	return m, nil
-}
-
-var providers = []string{"anthropic", "openai", "google", "skillmatch"}
-
-func (c *Config) providerByKey() string {
-	switch {
-	case c.AnthropicAPIKey != "":
-		return "anthropic"
-	case c.OpenAIAPIKey != "" || c.LLMBaseURL != "" || c.LLMAPIKey != "":
-		return "openai"
-	case c.GoogleAPIKey != "":
-		return "google"
-	default:
-		return "skillmatch"
-	}
-}
-
-// models are the names that chats may ask for beside airlock itself.
-func (c *Config) models() []string {
-	m, err := c.chooseModel()
-	if err != nil || m.name == "" {
-		return nil
-	}
-	return []string{m.name}
 }

@@ -87,13 +87,6 @@ func (c *Config) openCallers(ctx context.Context, s *system, log *zap.Logger) (a
 	}
 }
 
-func (m model) String() string {
-	if m.name == "" {
-		return m.provider
-	}
-	return m.provider + "/" + m.name
-}
-
 // newLog writes lines of the configured level, and of least, to standard error;
 // for people where that is a terminal.
 func (c *Config) newLog(std streams, least zapcore.Level) (*zap.Logger, error) {

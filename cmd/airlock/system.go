@@ -23,10 +23,6 @@ import (
 	"airlock/orchestrator"
 	"airlock/orchestrator/api"
 	"airlock/orchestrator/auth"
-	"airlock/orchestrator/llm"
-	"airlock/orchestrator/llm/anthropic"
-	"airlock/orchestrator/llm/openai"
-	"airlock/orchestrator/llm/skillmatch"
 	"airlock/orchestrator/metrics"
 	"airlock/orchestrator/state"
 	"airlock/pii"
@@ -108,7 +104,7 @@ func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log
 	return api.New(api.Options{
 		About: api.About{Version: version(), Model: m.String(), PIIMode: c.PIIMode}, Servers: s.manager,
 		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
-		Models: c.models(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
+		Models: c.modelNames(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
 	})
 }
 
@@ -125,7 +121,11 @@ func (c *Config) openBridge(s *system, approver bridge.Approver, k keys, log *za
 }
 
 func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchestrator.Approvals, k keys, log *zap.Logger) error {
-	provider, err := c.openProvider()
+	provider, models, err := c.openModels()
+	if err != nil {
+		return err
+	}
+	fallback, err := c.fallback()
 	if err != nil {
 		return err
 	}
@@ -141,12 +141,10 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	if err != nil {
 		return err
 	}
-	limits := orchestrator.DefaultLimits()
-	limits.Execution, limits.ContextTokens = c.executionLimits(), c.ModelContextTokens
 	s.service, err = orchestrator.New(orchestrator.Options{
-		Provider: provider, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
+		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: limits, Observer: s.metrics, Log: log,
+		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), Observer: s.metrics, Log: log,
 	})
 	if err != nil {
 		return err
@@ -196,37 +194,10 @@ func (c *Config) piiMode() pii.Mode {
 	return pii.Sealed
 }
 
-func (c *Config) openProvider() (llm.Provider, error) {
-	m, err := c.chooseModel()
+func (c *Config) openDetector() (*detect.Detector, error) {
+	text, err := textOrFile("PII_CUSTOM_PATTERNS", c.PIICustomPatterns)
 	if err != nil {
 		return nil, err
-	}
-	provider, err := m.open()
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return provider, nil
-}
-
-func (m model) open() (llm.Provider, error) {
-	switch m.provider {
-	case "anthropic":
-		return anthropic.New(anthropic.Options{APIKey: m.key, BaseURL: m.baseURL, Model: m.name})
-	case "openai", "google":
-		return openai.New(openai.Options{APIKey: m.key, BaseURL: m.baseURL, Model: m.name})
-	default:
-		return skillmatch.New(skillmatch.Options{})
-	}
-}
-
-func (c *Config) openDetector() (*detect.Detector, error) {
-	text := c.PIICustomPatterns
-	if path, ok := strings.CutPrefix(text, "@"); ok {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("PII_CUSTOM_PATTERNS: %w", err)}
-		}
-		text = string(data)
 	}
 	custom := map[string]string{}
 	if text != "" {

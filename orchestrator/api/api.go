@@ -36,8 +36,8 @@ type Options struct {
 	Port  string
 	// Origins are foreign origins whose pages may call; usually none.
 	Origins []string
-	// Models are names that chats may ask for, beside "airlock", which is the model
-	// that the Service takes by itself.
+	// Models are listed for chats, beside "airlock", which is the model that the
+	// Service takes by itself. The Service decides which it knows.
 	Models []string
 	// Authenticator says who a caller is. Without one, every caller has Rights.
 	Authenticator Authenticator

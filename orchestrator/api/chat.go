@@ -3,8 +3,8 @@ package api
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -117,9 +117,6 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 		return badBody("the body is not the JSON of a chat completion")
 	}
 	model := cmp.Or(body.Model, modelName)
-	if !slices.Contains(s.models(), model) {
-		return problem{fiber.StatusNotFound, "model_not_found", fmt.Sprintf("there is no model %q here", brief(model)), "GET /v1/models lists them"}
-	}
 	user, err := user(c, cmp.Or(body.User, localOf(c)))
 	if err != nil {
 		return err
@@ -132,6 +129,9 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 		request.Model = model
 	}
 	chat, err := s.openChat(c, request)
+	if errors.Is(err, orchestrator.ErrModel) {
+		return problem{fiber.StatusNotFound, "model_not_found", err.Error(), "GET /v1/models lists them"}
+	}
 	if err != nil {
 		return err
 	}
@@ -166,9 +166,6 @@ func (s *Server) openChat(c *fiber.Ctx, request orchestrator.TaskRequest) (*chat
 	return &chat{server: s, try: try, user: request.User, id: task.ID, session: task.Session, created: task.Created.Unix()}, nil
 }
 
-// models are the names that a chat may ask for.
-func (s *Server) models() []string { return append([]string{modelName}, s.opts.Models...) }
-
 // listModels answers GET /v1/models.
 func (s *Server) listModels(c *fiber.Ctx) error {
 	type model struct {
@@ -178,7 +175,7 @@ func (s *Server) listModels(c *fiber.Ctx) error {
 		OwnedBy string `json:"owned_by"`
 	}
 	list := []model{}
-	for _, name := range s.models() {
+	for _, name := range append([]string{modelName}, s.opts.Models...) {
 		list = append(list, model{ID: name, Object: "model", OwnedBy: modelName})
 	}
 	return c.JSON(fiber.Map{"object": "list", "data": list})

@@ -34,11 +34,14 @@ type taskView struct {
 }
 
 type usageView struct {
-	Turns        int `json:"turns"`
-	Executions   int `json:"executions"`
-	InputTokens  int `json:"inputTokens"`
-	OutputTokens int `json:"outputTokens"`
-	CachedTokens int `json:"cachedTokens"`
+	Turns        int     `json:"turns"`
+	Executions   int     `json:"executions"`
+	ToolCalls    int     `json:"toolCalls"`
+	InputTokens  int     `json:"inputTokens"`
+	OutputTokens int     `json:"outputTokens"`
+	CachedTokens int     `json:"cachedTokens"`
+	CostUSD      float64 `json:"costUsd,omitempty"`
+	Model        string  `json:"model,omitempty"`
 }
 
 type artifactView struct {

@@ -27,6 +27,7 @@ type eventDataView struct {
 	Stream      string                `json:"stream,omitempty"`
 	Text        string                `json:"text,omitempty"`
 	Part        orchestrator.Part     `json:"part,omitempty"`
+	Model       string                `json:"model,omitempty"`
 	Tool        string                `json:"tool,omitempty"`
 	Outcome     string                `json:"outcome,omitempty"`
 	DurationMs  int64                 `json:"durationMs,omitempty"`
@@ -77,7 +78,7 @@ type presenter struct {
 func (p *presenter) present(e orchestrator.Event) (eventView, error) {
 	d, show := e.Data, textAs(p.real)
 	view := eventView{Seq: e.Seq, TaskID: e.Task, At: e.At, Type: e.Type, Data: eventDataView{
-		ExecutionID: d.Execution, Language: d.Language, Stream: d.Stream, Part: d.Part, Tool: d.Tool, Outcome: d.Outcome,
+		ExecutionID: d.Execution, Language: d.Language, Stream: d.Stream, Part: d.Part, Model: d.Model, Tool: d.Tool, Outcome: d.Outcome,
 		DurationMs: d.DurationMs, Done: d.Done, Total: d.Total, Bytes: d.Bytes, Privacy: d.Privacy,
 	}}
 	var err error

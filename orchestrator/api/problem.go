@@ -82,6 +82,8 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusBadRequest, "invalid_request", err.Error(), "see docs/API.md for what the call takes"}
 	case errors.Is(err, orchestrator.ErrRepeat):
 		return problem{fiber.StatusUnprocessableEntity, "idempotency_key_reused", err.Error(), "use a new Idempotency-Key for a new request"}
+	case errors.Is(err, orchestrator.ErrModel):
+		return problem{fiber.StatusBadRequest, "unknown_model", err.Error(), "name one of these, or leave model out"}
 	case errors.Is(err, orchestrator.ErrLanguage):
 		return problem{fiber.StatusBadRequest, "unsupported_language", err.Error(), "use one of the available languages; python and bash need the docker sandbox, as the README tells"}
 	case errors.Is(err, orchestrator.ErrWorking):

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"strings"
 	"time"
 
@@ -96,13 +97,14 @@ type ToolResult struct {
 }
 
 // Opaque is a block that only the driver which made it understands, such as a
-// provider's signed reasoning. It goes back verbatim, to that provider alone.
+// provider's signed reasoning. It goes back verbatim, to the model that made it alone.
 type Opaque struct {
 	provider string
 	data     []byte
 }
 
-// NewOpaque is for drivers: data must be what the provider itself sent.
+// NewOpaque is for drivers: data must be what the provider itself sent, provider a
+// name that its driver gives to nothing but the model which sent it.
 func NewOpaque(provider string, data []byte) Opaque {
 	return Opaque{provider: provider, data: append([]byte(nil), data...)}
 }
@@ -203,6 +205,14 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "; %s", e.Hint)
 	}
 	return b.String()
+}
+
+// Unavailable says that the model is not to be had for now, whoever asks: there is no
+// answer, the provider fails or is overloaded, or the account may ask no more. Faults
+// of the request or of its key are not among these.
+func (e *Error) Unavailable() bool {
+	return e.Retry || e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired ||
+		e.Status >= http.StatusInternalServerError
 }
 
 // Unwrap returns the cause.

@@ -25,8 +25,11 @@ import (
 	"airlock/orchestrator/llm/internal/wire"
 )
 
-// name is the provider's name, in errors and on opaque blocks.
+// name is the provider's name in errors.
 const name = "anthropic"
+
+// origin marks opaque blocks: they go back to the model that made them.
+func origin(model string) string { return name + "/" + model }
 
 // defaultMaxTokens is what every current model can write in one answer.
 const defaultMaxTokens = 8192
@@ -110,7 +113,7 @@ func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 		}
 		stream := p.messages.NewStreaming(ctx, params)
 		defer func() { _ = stream.Close() }()
-		turn := newTurn(len(r.Messages))
+		turn := newTurn(origin(params.Model), len(r.Messages))
 		for stream.Next() {
 			events, err := turn.take(stream.Current())
 			if !yieldAll(yield, events, err) {

@@ -62,7 +62,7 @@ func TestRequestIsAsRecorded(t *testing.T) {
 			{Role: llm.Assistant, Parts: []llm.Part{text(pii.Static("two"))}},
 			{Role: llm.User, Parts: []llm.Part{text(pii.Static("three"))}},
 			{Role: llm.Assistant, Parts: []llm.Part{
-				llm.NewOpaque("anthropic", []byte(`{"type":"redacted_thinking","data":"c2VhbGVk"}`)),
+				llm.NewOpaque("anthropic/test-model", []byte(`{"type":"redacted_thinking","data":"c2VhbGVk"}`)),
 				llm.ToolUse{ID: "gemini:call/1", Name: "execute_code", Arguments: pii.Static(`{"code":"return 1"}`)},
 				llm.ToolUse{ID: "b", Name: "execute_code", Arguments: pii.Static(``)},
 			}},
@@ -103,7 +103,7 @@ func TestReasoningGoesBackVerbatim(t *testing.T) {
 		`{"type":"thinking","thinking":"it's <b>7</b>","signature":"` + llmtest.Signature + `"}`,
 		`{"type":"redacted_thinking","data":"c2VhbGVk+/="}`,
 	} {
-		data, ours := got.Reasoning[i].For("anthropic")
+		data, ours := got.Reasoning[i].For("anthropic/test-model")
 		if !ours || !sameJSON(t, data, []byte(want)) {
 			t.Errorf("block %d: %s", i, data)
 		}
@@ -204,7 +204,7 @@ func TestBaseURLMayEndInV1(t *testing.T) {
 func play(t testing.TB, events ...string) llmtest.Answer {
 	t.Helper()
 	return llmtest.Collect(func(yield func(llm.Event, error) bool) {
-		turn := newTurn(3)
+		turn := newTurn("test", 3)
 		for _, line := range events {
 			var e sdk.MessageStreamEventUnion
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
@@ -255,7 +255,7 @@ func FuzzTurn(f *testing.F) {
 	f.Add([]byte(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"a"}}` + "\n" + `{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"b"}}`))
 	f.Add([]byte(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		turn := newTurn(0)
+		turn := newTurn("test", 0)
 		var events []llm.Event
 		for line := range bytes.SplitSeq(data, []byte("\n")) {
 			var e sdk.MessageStreamEventUnion

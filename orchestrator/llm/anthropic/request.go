@@ -34,7 +34,7 @@ func (p *Provider) params(r llm.Request) (sdk.MessageNewParams, error) {
 		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: tool})
 	}
 	for _, m := range r.Messages {
-		if blocks := blocksOf(m); len(blocks) > 0 {
+		if blocks := blocksOf(m, origin(params.Model)); len(blocks) > 0 {
 			params.Messages = append(params.Messages, messageOf(m.Role, blocks))
 		}
 	}
@@ -62,8 +62,8 @@ func toolParam(t llm.Tool) (*sdk.ToolParam, error) {
 }
 
 // blocksOf translates a message's parts. Results come first, as the API wants;
-// blank texts, which it refuses, and other providers' blocks are left out.
-func blocksOf(m llm.Message) []sdk.ContentBlockParamUnion {
+// blank texts, which it refuses, and other models' blocks are left out.
+func blocksOf(m llm.Message, origin string) []sdk.ContentBlockParamUnion {
 	var results, others []sdk.ContentBlockParamUnion
 	for _, part := range m.Parts {
 		switch part := part.(type) {
@@ -76,7 +76,7 @@ func blocksOf(m llm.Message) []sdk.ContentBlockParamUnion {
 		case llm.ToolResult:
 			results = append(results, resultBlock(part))
 		case llm.Opaque:
-			if data, ours := part.For(name); ours {
+			if data, ours := part.For(origin); ours {
 				others = append(others, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(data)))
 			}
 		}

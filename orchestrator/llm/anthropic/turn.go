@@ -16,6 +16,7 @@ import (
 // first tool is called; from there on everything waits for the turn's end, so
 // that no call of a broken turn is ever seen and the order of blocks stays.
 type turn struct {
+	origin  string
 	blocks  map[int64]*block
 	waiting []llm.Event
 	ids     wire.IDs
@@ -35,9 +36,9 @@ type block struct {
 	arguments           strings.Builder
 }
 
-// newTurn begins an answer that follows so many messages.
-func newTurn(messages int) *turn {
-	return &turn{ids: wire.NewIDs(messages), blocks: map[int64]*block{}}
+// newTurn begins an answer of origin that follows so many messages.
+func newTurn(origin string, messages int) *turn {
+	return &turn{origin: origin, ids: wire.NewIDs(messages), blocks: map[int64]*block{}}
 }
 
 // take returns what an event adds to the answer.
@@ -133,7 +134,7 @@ func (t *turn) finish(index int64) ([]llm.Event, error) {
 		if err != nil {
 			return nil, endpoint.Unreadable("a block that is not JSON")
 		}
-		return t.emit(llm.Reasoning{Block: llm.NewOpaque(name, data)}), nil
+		return t.emit(llm.Reasoning{Block: llm.NewOpaque(t.origin, data)}), nil
 	case b.kind == "tool_use":
 		t.call(b)
 	}

@@ -72,6 +72,11 @@ func (c contract) reasoningComesBack(t *testing.T) {
 	if bytes.Contains(body, []byte("foreign")) {
 		t.Errorf("another provider's reasoning went out in\n%s", body)
 	}
+	r.Model = "another-model"
+	Collect(p.Stream(t.Context(), r))
+	if body := s.Requests()[2]; bytes.Contains(body, []byte("then ")) {
+		t.Errorf("another model's reasoning went out in\n%s", body)
+	}
 	elsewhere := NewServer(t, Turn{Text: "ok"})
 	Collect(c.build(t, target(elsewhere)).Stream(t.Context(), r))
 	if len(elsewhere.Requests()) != 1 {

@@ -63,8 +63,8 @@ func TestRequestIsAsRecorded(t *testing.T) {
 		Messages: []llm.Message{
 			{Role: llm.User, Parts: []llm.Part{llm.Text{Text: pii.Static("one")}}},
 			{Role: llm.Assistant, Parts: []llm.Part{
-				llm.NewOpaque("openai@models.test", []byte(`{"message":{"reasoning_content":"hm"},"calls":{"a":{"google":{"thought_signature":"c2lnbg=="}}}}`)),
-				llm.NewOpaque("openai@elsewhere.test", []byte(`{"message":{"reasoning_content":"foreign"}}`)),
+				llm.NewOpaque("openai@models.test/test-model", []byte(`{"message":{"reasoning_content":"hm"},"calls":{"a":{"google":{"thought_signature":"c2lnbg=="}}}}`)),
+				llm.NewOpaque("openai@elsewhere.test/test-model", []byte(`{"message":{"reasoning_content":"foreign"}}`)),
 				llm.Text{Text: pii.Static("two")},
 				llm.ToolUse{ID: "a", Name: "execute_code", Arguments: pii.Static(`{"code":"return 1"}`)},
 				llm.ToolUse{ID: "b", Name: "execute_code", Arguments: pii.Static(``)},

@@ -113,8 +113,8 @@ func (p *Provider) official() bool {
 	return p.host == officialHost || strings.HasSuffix(p.host, ".openai.azure.com")
 }
 
-// origin marks opaque blocks: they go back to the server they came from.
-func (p *Provider) origin() string { return name + "@" + p.host }
+// origin marks opaque blocks: they go back to the model and server they came from.
+func (p *Provider) origin(model string) string { return name + "@" + p.host + "/" + model }
 
 // Stream asks for one turn.
 func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
@@ -132,7 +132,7 @@ func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 		}
 		decoder := ssestream.NewDecoder(response)
 		defer func() { _ = decoder.Close() }()
-		turn := newTurn(p.origin(), len(r.Messages))
+		turn := newTurn(p.origin(params.Model), len(r.Messages))
 		if err := turn.read(decoder, yield); err != nil {
 			if !errors.Is(err, errLeft) {
 				yield(nil, endpoint.StreamError(ctx, err))

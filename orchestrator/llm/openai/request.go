@@ -34,7 +34,7 @@ func (p *Provider) params(r llm.Request) (sdk.ChatCompletionNewParams, error) {
 	}
 	for _, m := range r.Messages {
 		if m.Role == llm.Assistant {
-			params.Messages = append(params.Messages, p.assistantMessage(m)...)
+			params.Messages = append(params.Messages, p.assistantMessage(m, p.origin(params.Model))...)
 		} else {
 			params.Messages = append(params.Messages, userMessages(m)...)
 		}
@@ -98,7 +98,7 @@ func appendText(said []string, t llm.Text) []string {
 }
 
 // assistantMessage is one message, or none if there is nothing in it.
-func (p *Provider) assistantMessage(m llm.Message) []sdk.ChatCompletionMessageParamUnion {
+func (p *Provider) assistantMessage(m llm.Message, origin string) []sdk.ChatCompletionMessageParamUnion {
 	var message sdk.ChatCompletionAssistantMessageParam
 	var said []string
 	var kept kept
@@ -109,7 +109,7 @@ func (p *Provider) assistantMessage(m llm.Message) []sdk.ChatCompletionMessagePa
 		case llm.ToolUse:
 			message.ToolCalls = append(message.ToolCalls, callParam(part))
 		case llm.Opaque:
-			if data, ours := part.For(p.origin()); ours {
+			if data, ours := part.For(origin); ours {
 				_ = json.Unmarshal(data, &kept) // made by keep
 			}
 		}

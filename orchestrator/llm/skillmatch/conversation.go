@@ -53,10 +53,11 @@ func compactJSON(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// taskText is the last text of the user.
+// taskText is the last text of the user. What stands beside results are notes of the
+// agent.
 func taskText(messages []llm.Message) string {
 	for _, m := range slices.Backward(messages) {
-		if m.Role != llm.User {
+		if m.Role != llm.User || slices.ContainsFunc(m.Parts, isResult) {
 			continue
 		}
 		for _, part := range slices.Backward(m.Parts) {
@@ -66,6 +67,11 @@ func taskText(messages []llm.Message) string {
 		}
 	}
 	return ""
+}
+
+func isResult(p llm.Part) bool {
+	_, ok := p.(llm.ToolResult)
+	return ok
 }
 
 // lastResult is the tool's result that the last message brings, if any.
