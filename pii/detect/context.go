@@ -28,6 +28,7 @@ func (s *scanner) contextOf(pos int) context {
 		return s.ctx
 	}
 	s.ctxPos = pos + 1
+	s.pass(pos)
 	s.ctx = s.readContext(pos)
 	return s.ctx
 }

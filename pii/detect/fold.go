@@ -1,6 +1,9 @@
 package detect
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // People hide values by characters that are not seen, and encoders rewrite them:
 // zero-width characters, combining marks, full-width digits, %40, \u0040. Where
@@ -20,7 +23,9 @@ type folded struct {
 	text     []byte
 	from, to []int
 	out      []Span
+	known    []Span   // what the plain text has there, in places of the folded text
 	scan     *scanner // of the text; it does not fold again
+	due      bool     // the text is not scanned yet
 }
 
 func (f *folded) reset() { f.text, f.from, f.to = f.text[:0], f.from[:0], f.to[:0] }
@@ -29,11 +34,13 @@ func (f *folded) add(c byte, from, to int) {
 	f.text, f.from, f.to = append(f.text, c), append(f.from, from), append(f.to, to)
 }
 
-// foldAt folds the region around i, where a sequence stands, and scans it.
+// foldAt folds the region around i, where a sequence stands. It is scanned when the
+// plain scan has passed it, whose finds are labels there as well.
 func (s *scanner) foldAt(i int) {
 	if !s.folds || i < s.folded {
 		return
 	}
+	s.scanFolded()
 	start := s.foldStart(i)
 	f := &s.fold
 	f.reset()
@@ -62,8 +69,7 @@ func (s *scanner) foldAt(i int) {
 	if end < len(s.b) && isWord(s.b[end]) {
 		f.add('_', end, end)
 	}
-	s.folded = end
-	s.scanFolded()
+	s.folded, f.due = end, true
 }
 
 // foldStart is where the region around i starts: at a line, or else at a break.
@@ -85,20 +91,55 @@ func isBreak(c byte) bool {
 	return isSpace(c) || c == '"' || c == '\'' || c == '&' || c == '=' || c == '<' || c == '>' || c == ';' || c == ','
 }
 
-// scanFolded scans the folded text and adds what it finds.
+// scanFolded scans the folded text, if there is one, and adds what it finds.
 func (s *scanner) scanFolded() {
 	f := &s.fold
+	if !f.due {
+		return
+	}
+	f.due = false
 	if f.scan == nil {
 		f.scan = new(scanner)
 	}
 	sub := f.scan
 	sub.on, sub.labels, sub.packs = s.on, s.labels, s.packs
 	sub.reset(f.text, f.out[:0])
+	sub.known = f.place(s.out[s.base:])
 	sub.run()
 	f.out = sub.out
 	for _, v := range f.out {
 		v.Start, v.End = f.from[v.Start], f.to[v.End-1]
 		s.out = append(s.out, v)
+	}
+}
+
+// place moves the last spans of the plain text into the folded one, as far as they
+// are in it.
+func (f *folded) place(spans []Span) []Span {
+	f.known = f.known[:0]
+	if len(f.from) == 0 {
+		return nil
+	}
+	for _, v := range slices.Backward(spans) {
+		if v.End <= f.from[0] {
+			break
+		}
+		if start, ok := slices.BinarySearch(f.from, v.Start); ok && v.End <= f.to[len(f.to)-1] {
+			end, _ := slices.BinarySearch(f.from, v.End)
+			f.known = append(f.known, Span{Start: start, End: end, Type: v.Type})
+		}
+	}
+	slices.Reverse(f.known)
+	return f.known
+}
+
+// pass takes known values that end before pos for found ones.
+func (s *scanner) pass(pos int) {
+	for len(s.known) > 0 && s.known[0].End <= pos {
+		if id, ok := idOf(s.known[0].Type); ok {
+			s.found(s.known[0].End, id)
+		}
+		s.known = s.known[1:]
 	}
 }
 

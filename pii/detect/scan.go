@@ -32,8 +32,9 @@ type scanner struct {
 	cl     cluster
 	buf    [32]byte // a candidate in plain form, for checks called through tables
 	fold   folded
-	folds  bool // this scan may fold; the scan of a folded view may not
-	folded int  // end of the last region folded
+	folds  bool   // this scan may fold; the scan of a folded view may not
+	folded int    // end of the last region folded
+	known  []Span // of a folded text: what the plain one has from here on
 }
 
 // reset prepares s for a text.
@@ -64,22 +65,28 @@ func (s *scanner) run() {
 			i++
 		}
 	}
+	s.scanFolded()
 }
 
 // add reports a value and gives its end, so that callers can go on there.
 func (s *scanner) add(start, end int, t typeID) int {
 	s.out = append(s.out, Span{Start: start, End: end, Type: nameOf(t)})
+	s.found(end, t)
+	if t == email {
+		s.emailEnd = end
+	}
+	s.ctxPos = 0
+	return end
+}
+
+// found remembers where a value ends, for labels after it.
+func (s *scanner) found(end int, t typeID) {
 	if end > s.barrier {
 		s.barrier, s.ended = end, 0
 	}
 	if end == s.barrier { // of several finds at one place it is not settled yet which one stays
 		s.ended |= 1 << t
 	}
-	if t == email {
-		s.emailEnd = end
-	}
-	s.ctxPos = 0
-	return end
 }
 
 // nextTrigger is the first position from i on of a byte where a value may start or
