@@ -26,7 +26,11 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.Port)))
 	if err != nil {
-		return fmt.Errorf("listen: %w; HOST must be an address of this machine, and PORT one that no other program has", err)
+		err = fmt.Errorf("listen: %w; HOST must be an address of this machine, and PORT one that no other program has", err)
+		if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
+			return usageError{err}
+		}
+		return err
 	}
 	defer listener.Close()
 	c.Port = listener.Addr().(*net.TCPAddr).Port

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,7 +36,8 @@ func TestStories(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/stories",
+		Dir:  "testdata/stories",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CATALOG", catalog)
 			e.Setenv("SANDBOX_BACKEND", "wasm")
@@ -42,4 +46,21 @@ func TestStories(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// exits runs a command that must end with the given code: exits 2 airlock serve
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARGUMENT ...]")
+	}
+	code, failed := "0", (*exec.ExitError)(nil)
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case errors.As(err, &failed):
+		code = strconv.Itoa(failed.ExitCode())
+	case err != nil:
+		ts.Fatalf("run %s: %v", args[1], err)
+	}
+	if code != args[0] {
+		ts.Fatalf("the exit code is %s, want %s", code, args[0])
+	}
 }

@@ -117,12 +117,21 @@ func (s *scanner) hexColons(start int) int {
 	}
 	end, ok := ipv6End(s.b, start)
 	s.hexRun = end
-	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isLetterOrDigit(s.byteAt(end)) || s.byteAt(end) == '(' || s.byteAt(end-1) == ':' && tokenAt(s.b, end) {
+	if !ok || !s.on.has(ip) || !(worthwhile(s.b[start:end]) || s.byteAt(end) == '/' && end-start > 4) || isLetterOrDigit(s.byteAt(end)) || s.byteAt(end) == '(' || tokenInRun(s.b, end) {
 		return 0
 	}
 	end = s.prefixEnd(s.zoneEnd(end), 128)
 	s.floor = max(s.floor, end)
 	return s.add(start, end, ip)
+}
+
+// tokenInRun reports a token after a colon at the end of a run: what it stands for
+// was a further group.
+func tokenInRun(b []byte, end int) bool {
+	if end < len(b) && b[end] == ':' {
+		end++
+	}
+	return end > 0 && b[end-1] == ':' && tokenAt(b, end)
 }
 
 // hexBoundary reports whether an address may start at start: after nothing joined
