@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"airlock/bridge"
+	"airlock/ident"
 	"airlock/orchestrator/llm"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
@@ -166,13 +167,25 @@ func (s *Service) searchTools(ctx context.Context, session *session, q bridge.Qu
 		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
 	}
 	found, err := s.opts.Bridge.Search(ctx, session.viewer(), q)
-	return pii.Cut(found, s.opts.Limits.ModelBytes), err
+	return s.outline(session, found, err)
+}
+
+// outline is found, shortened to a model's share.
+func (s *Service) outline(session *session, found pii.Tokenized, err error) (pii.Tokenized, error) {
+	if err != nil || found.Len() <= s.opts.Limits.ModelBytes {
+		return found, err
+	}
+	short, err := shortJSON(session.vault, found, s.opts.Limits.ModelBytes)
+	if err != nil {
+		return noText, err
+	}
+	return session.vault.Tokenize(pii.NewRaw(string(short)), pii.OriginScript)
 }
 
 // describeTool describes one tool to a model.
 func (s *Service) describeTool(ctx context.Context, session *session, name string) (pii.Tokenized, error) {
 	found, err := s.opts.Bridge.Describe(ctx, session.viewer(), name)
-	return pii.Cut(found, s.opts.Limits.ModelBytes), err
+	return s.outline(session, found, err)
 }
 
 func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bool, error) {
@@ -250,34 +263,32 @@ func (s *Service) tellModel(session *session, out Execution) (pii.Tokenized, err
 	return session.vault.Tokenize(pii.NewRaw(string(text)), pii.OriginScript)
 }
 
-// fit moves what passes the model's share into the workspace.
-func (s *Service) fit(session *session, view *executionView, out Execution) error {
+// fit shortens what passes the model's share, and keeps the whole in the workspace.
+func (s *Service) fit(session *session, view *executionView, out Execution) (err error) {
 	share := s.opts.Limits.ModelBytes / 3
-	keep := func(kind string, whole pii.Tokenized) (pii.Tokenized, error) {
-		if whole.Len() <= share {
-			return whole, nil
-		}
-		path := fmt.Sprintf("/workspace/.airlock/%s.%s", out.ID, kind)
-		if err := session.files.WriteFile(path, []byte(whole.String())); err != nil {
-			return noText, fmt.Errorf("keep the script's %s: %w", kind, err)
-		}
-		view.Note += fmt.Sprintf("%s is cut here at %d of %d bytes; all of it is in %s. ", kind, share, whole.Len(), path)
-		return pii.Cut(whole, share), nil
+	if out.Stdout.Len() > share {
+		view.Stdout = shortLines(out.Stdout, share)
+		view.Note += keepWhole(session, out.ID, "stdout", out.Stdout)
 	}
-	var err error
-	if view.Stdout, err = keep("stdout", out.Stdout); err != nil {
-		return err
+	if out.Stderr.Len() > share {
+		view.Stderr = shortLines(out.Stderr, share)
+		view.Note += keepWhole(session, out.ID, "stderr", out.Stderr)
 	}
-	if view.Stderr, err = keep("stderr", out.Stderr); err != nil {
-		return err
-	}
-	cut, err := keep("result.json", out.Value)
-	if err != nil {
-		return err
-	}
-	if cut.Len() < out.Value.Len() {
-		view.Result, err = json.Marshal(cut.String())
+	if out.Value.Len() > share {
+		view.Result, err = shortJSON(session.vault, out.Value, share)
+		view.Note += keepWhole(session, out.ID, "result.json", out.Value)
 	}
 	view.Note = strings.TrimSpace(view.Note)
 	return err
+}
+
+// keepWhole writes what is shortened to a file that later scripts can read, and says
+// so to the model. A workspace without room for it costs the rest, not the task.
+func keepWhole(session *session, id ident.Execution, kind string, whole pii.Tokenized) string {
+	name, _, _ := strings.Cut(kind, ".")
+	path := fmt.Sprintf("/workspace/.airlock/%s.%s", id, kind)
+	if err := session.files.WriteFile(path, []byte(whole.String())); err != nil {
+		return fmt.Sprintf("%s has %d bytes and is shortened here; the workspace has no room for all of it. ", name, whole.Len())
+	}
+	return fmt.Sprintf("%s has %d bytes and is shortened here; all of it is in %s. ", name, whole.Len(), path)
 }
