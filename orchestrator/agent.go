@@ -249,24 +249,3 @@ func (a *agent) act(ctx context.Context) (phase, error) {
 	a.messages = append(a.messages, results)
 	return phaseAsk, nil
 }
-
-// matchSkills finds the user's skills that may fit the task, best first.
-func (s *Service) matchSkills(session *session, task pii.Tokenized) ([]llm.Skill, error) {
-	matches, err := s.opts.Skills.Match(session.key, pii.Cut(task, matchBytes))
-	if err != nil {
-		return nil, fmt.Errorf("look for skills: %w", err)
-	}
-	var fitting []llm.Skill
-	for _, m := range matches {
-		name, err := session.vault.Tokenize(m.Name, pii.OriginUser)
-		if err != nil {
-			return nil, fmt.Errorf("tokenize a skill's name: %w", err)
-		}
-		description, err := session.vault.Tokenize(m.Description, pii.OriginUser)
-		if err != nil {
-			return nil, fmt.Errorf("tokenize a skill's description: %w", err)
-		}
-		fitting = append(fitting, llm.Skill{Path: m.Path, Name: name, Description: description, Confidence: m.Confidence})
-	}
-	return fitting, nil
-}

@@ -9,7 +9,6 @@ import (
 	"airlock/ident"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
-	"airlock/skills"
 	"airlock/workspace"
 )
 
@@ -50,16 +49,6 @@ func (s *Service) Visitor() (*pii.Vault, error) {
 		return nil, fmt.Errorf("make a vault: %w", err)
 	}
 	return vault, nil
-}
-
-// Skills lists what the user's tasks can use.
-func (s *Service) Skills(user ident.User) ([]skills.Skill, error) {
-	return s.opts.Skills.List(s.opts.Pseudonym.User(user))
-}
-
-// Skill returns one skill and its text.
-func (s *Service) Skill(user ident.User, name string) (skills.Skill, pii.Raw, error) {
-	return s.opts.Skills.Get(s.opts.Pseudonym.User(user), name)
 }
 
 // Artifacts lists the user's files.

@@ -11,6 +11,8 @@ import (
 	"airlock/bridge"
 	"airlock/orchestrator/docstring"
 	"airlock/pii"
+	"airlock/servers"
+	"airlock/skills"
 )
 
 // ErrBinary is returned for a file that is not text.
@@ -120,7 +122,9 @@ func (c *Conversation) WriteFile(ctx context.Context, path, content string) (Wri
 	if err := session.writeText(path, content); err != nil {
 		return Written{}, err
 	}
-	report, err := s.opts.Skills.Commit(ctx, session.key, session.id)
+	report, err := s.opts.Skills.Commit(ctx, session.key, skills.Origin{
+		Session: session.id, Tools: s.toolPrints(servers.Caller{User: session.user, Session: session.id}),
+	})
 	if err != nil {
 		return Written{}, fmt.Errorf("keep the skill that was written: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"airlock/ident"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
+	"airlock/servers"
+	"airlock/skills"
 	"airlock/workspace"
 )
 
@@ -187,9 +189,13 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	if err != nil {
 		return sandbox.Result{}, err
 	}
+	scope, err := s.scopeOf(session, x.code)
+	if err != nil {
+		return sandbox.Result{}, fmt.Errorf("what the skill may call: %w", err)
+	}
 	access, err := s.opts.Bridge.Grant(bridge.Grant{
 		User: session.user, Session: session.id, Task: x.task, Execution: id,
-		Vault: session.vault, Scope: bridge.ScopeAll, Calls: x.calls, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
+		Vault: session.vault, Scope: scope, Calls: x.calls, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
 		Observe: s.observe(id, x),
 	})
 	if err != nil {
@@ -245,7 +251,10 @@ func (s *Service) settle(ctx context.Context, session *session, id ident.Executi
 	if out.Error, err = tokenizeError(session.vault, r.Error); err != nil {
 		return Execution{}, err
 	}
-	report, err := s.opts.Skills.Commit(ctx, session.key, session.id)
+	report, err := s.opts.Skills.Commit(ctx, session.key, skills.Origin{
+		Session: session.id, Task: x.task, Tools: s.toolPrints(servers.Caller{User: session.user, Session: session.id}),
+		Script: x.code, Failed: r.Reason != sandbox.ReasonOK,
+	})
 	if err != nil {
 		return Execution{}, fmt.Errorf("keep the skills that the script wrote: %w", err)
 	}

@@ -102,6 +102,8 @@ func TestSessionAtWorkIsNotErased(t *testing.T) {
 
 // ended records the sessions that servers were told of.
 type ended struct {
+	noServers
+
 	mu  sync.Mutex // guards all
 	all []servers.Caller
 }

@@ -8,12 +8,6 @@ import (
 	"airlock/pii"
 )
 
-const (
-	// promptSkills and promptSkillBytes bound what skills may take of the prompt.
-	promptSkills     = 12
-	promptSkillBytes = 160
-)
-
 // systemPrompt tells a model how to work here. Its length does not depend on how
 // many tools there are: they are found by asking.
 func systemPrompt(s *Service, v *pii.Vault, skills []llm.Skill) (pii.Tokenized, error) {
@@ -22,17 +16,11 @@ func systemPrompt(s *Service, v *pii.Vault, skills []llm.Skill) (pii.Tokenized, 
 		return noText, fmt.Errorf("tokenize the limits for the prompt: %w", err)
 	}
 	parts := []pii.Tokenized{pii.Static(promptV1), limits}
-	if len(skills) > 0 {
-		parts = append(parts, pii.Static(promptSkillsHead))
+	lines, err := skillLines(v, skills)
+	if err != nil {
+		return noText, err
 	}
-	for _, k := range skills[:min(len(skills), promptSkills)] {
-		path, err := v.Tokenize(pii.NewRaw(k.Path), pii.OriginUser)
-		if err != nil {
-			return noText, fmt.Errorf("tokenize a skill's path for the prompt: %w", err)
-		}
-		parts = append(parts, pii.Static("- "), path, pii.Static(": "), pii.Cut(pii.OneLine(k.Description), promptSkillBytes), pii.Static("\n"))
-	}
-	return pii.Join(parts...), nil
+	return pii.Join(append(parts, lines)...), nil
 }
 
 func limitsLine(s *Service) string {

@@ -134,6 +134,9 @@ func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
 		return nil, fmt.Errorf("session %w", ErrNotFound)
 	}
 	if s.users == 0 {
+		if _, err := r.opts.Skills.Checkout(s.key, s.id); err != nil {
+			return nil, fmt.Errorf("copy the user's skills: %w", err)
+		}
 		if err := s.openFiles(); err != nil {
 			return nil, err
 		}
@@ -227,6 +230,9 @@ func sharedFolders(s *skills.Store) []workspace.Folder {
 	var folders []workspace.Folder
 	for name, fsys := range s.ReadOnly() {
 		folders = append(folders, workspace.Folder{Guest: "/skills/" + name, FS: fsys, ReadOnly: true})
+	}
+	if dir := s.SharedDir(); dir != "" {
+		folders = append(folders, workspace.Folder{Guest: "/skills/" + string(skills.ScopeShared), Root: dir, ReadOnly: true})
 	}
 	return folders
 }

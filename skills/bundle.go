@@ -16,6 +16,7 @@ const (
 	maxFiles      = 32
 	maxFileBytes  = 256 << 10
 	maxSkillBytes = 1 << 20
+	maxDepth      = 4 // of folders
 	// maxEntries bounds the entries of a scope's folder that are looked at.
 	maxEntries = 1000
 )
@@ -56,7 +57,7 @@ var fileForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 func readBundle(t tree, info fs.FileInfo) (bundle, error) {
 	b := bundle{entry: info.Name(), folder: info.IsDir(), files: map[string][]byte{}}
 	if !entryForm.MatchString(b.entry) {
-		return b, fault("", 0, "a skill's name must be letters, digits, \"-\" and \"_\", at most 64; rename it")
+		return b, faultEntryName()
 	}
 	single := strings.HasSuffix(b.entry, ".js") || strings.HasSuffix(b.entry, ".py")
 	switch {
@@ -74,8 +75,8 @@ func readBundle(t tree, info fs.FileInfo) (bundle, error) {
 
 // readFolder adds the files below a folder of the skill.
 func (b bundle) readFolder(t tree, below string) error {
-	if strings.Count(below, "/") >= 4 {
-		return fault("", 0, "a skill's folders may be four deep; use fewer")
+	if strings.Count(below, "/") >= maxDepth {
+		return faultDepth()
 	}
 	infos, err := t.ReadDir(path.Join(b.entry, below), maxFiles)
 	if err != nil {
@@ -84,7 +85,7 @@ func (b bundle) readFolder(t tree, below string) error {
 	for _, info := range infos {
 		name := path.Join(below, info.Name())
 		if !fileForm.MatchString(info.Name()) {
-			return fault("", 0, "names in a skill must be letters, digits, \".\", \"-\" and \"_\"; rename the file")
+			return faultFileName()
 		}
 		if err := b.readEntry(t, name, info); err != nil {
 			return err
@@ -102,15 +103,25 @@ func (b bundle) readEntry(t tree, name string, info fs.FileInfo) error {
 		return readFault(err)
 	}
 	b.files[name] = data
-	total := 0
-	for _, f := range b.files {
-		total += len(f)
-	}
-	if len(b.files) > maxFiles || total > maxSkillBytes {
+	return b.checkSize()
+}
+
+func (b bundle) checkSize() error {
+	if len(b.files) > maxFiles || b.size() > maxSkillBytes {
 		return fault("", 0, fmt.Sprintf("a skill may hold %d files and %d bytes; keep data in /workspace", maxFiles, maxSkillBytes))
 	}
 	return nil
 }
+
+func faultEntryName() error {
+	return fault("", 0, "a skill's name must be letters, digits, \"-\" and \"_\", at most 64; rename it")
+}
+
+func faultFileName() error {
+	return fault("", 0, "names in a skill must be letters, digits, \".\", \"-\" and \"_\"; rename the file")
+}
+
+func faultDepth() error { return fault("", 0, "a skill's folders may be four deep; use fewer") }
 
 // embedded reads skills that are part of the program.
 type embedded struct{ fs fs.FS }

@@ -26,12 +26,16 @@ func (s *Store) Checkout(userKey string, session ident.Session) (dir string, err
 	if err := checkKeys(userKey, string(session)); err != nil {
 		return "", fmt.Errorf("check out skills: %w", err)
 	}
-	defer s.lock(userKey)()
-	name := checkoutName(userKey, session)
-	if _, err := s.users.MakeDirs(name, always); err != nil {
+	unlock, err := s.shelf.lock(userKey)
+	if err != nil {
 		return "", fmt.Errorf("check out skills: %w", err)
 	}
-	copied, err := s.users.Sub(name)
+	defer unlock()
+	name := checkoutName(userKey, session)
+	if _, err := s.shelf.dir.MakeDirs(name, always); err != nil {
+		return "", fmt.Errorf("check out skills: %w", err)
+	}
+	copied, err := s.shelf.dir.Sub(name)
 	if err != nil {
 		return "", fmt.Errorf("check out skills: %w", err)
 	}
@@ -39,19 +43,17 @@ func (s *Store) Checkout(userKey string, session ident.Session) (dir string, err
 	if err := s.update(userKey, name, copied); err != nil {
 		return "", fmt.Errorf("check out skills: %w", err)
 	}
-	return filepath.Join(s.usersHost, filepath.FromSlash(name)), nil
+	return filepath.Join(s.shelf.host, filepath.FromSlash(name)), nil
 }
-
-func always() error { return nil }
 
 // update brings a session's copy up to date where the session left it alone.
 func (s *Store) update(userKey, name string, copied *rooted.Dir) error {
-	ix, err := s.readIndex(userKey)
+	ix, err := s.shelf.index(userKey)
 	if err != nil {
 		return err
 	}
 	from := base{}
-	if err := s.readJSON(name+".json", &from); err != nil {
+	if err := s.shelf.readJSON(name+".json", &from); err != nil {
 		return err
 	}
 	changed := false
@@ -77,7 +79,7 @@ func (s *Store) update(userKey, name string, copied *rooted.Dir) error {
 	if !changed {
 		return nil
 	}
-	return s.writeJSON(name+".json", from)
+	return s.shelf.writeJSON(name+".json", from)
 }
 
 // hashOf is the hash of an entry of a session's copy; "" if there is none, and
@@ -98,7 +100,7 @@ func hashOf(copied *rooted.Dir, entry string) string {
 
 // copyOut replaces an entry of a session's copy by a version.
 func (s *Store) copyOut(userKey, entry string, number int, copied *rooted.Dir) error {
-	b, err := s.readVersion(userKey, entry, number)
+	b, err := s.shelf.get(userKey, entry, number)
 	if err != nil {
 		return err
 	}
@@ -108,43 +110,30 @@ func (s *Store) copyOut(userKey, entry string, number int, copied *rooted.Dir) e
 	return b.write(copied)
 }
 
-// write writes a bundle's files.
-func (b bundle) write(to *rooted.Dir) error {
-	for _, name := range b.names() {
-		full := name
-		if b.folder {
-			full = path.Join(b.entry, name)
-		}
-		if _, err := to.MakeDirs(path.Dir(full), always); err != nil {
-			return err
-		}
-		if err := to.WriteFile(full, b.files[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Discard deletes a session's copy. None there is no error.
 func (s *Store) Discard(userKey string, session ident.Session) error {
 	if err := checkKeys(userKey, string(session)); err != nil {
 		return fmt.Errorf("discard session's skills: %w", err)
 	}
-	defer s.lock(userKey)()
+	unlock, err := s.shelf.lock(userKey)
+	if err != nil {
+		return fmt.Errorf("discard session's skills: %w", err)
+	}
+	defer unlock()
 	name := checkoutName(userKey, session)
-	return errors.Join(s.users.RemoveAll(name), s.users.RemoveAll(name+".json"))
+	return errors.Join(s.shelf.dir.RemoveAll(name), s.shelf.dir.RemoveAll(name+".json"))
 }
 
 // Prune deletes the copies of all sessions that keep does not want, such as those
 // that an earlier process left. It is for the start, before sessions are opened.
 func (s *Store) Prune(keep func(ident.Session) bool) error {
-	users, err := s.users.ReadDir(".", maxFolders)
+	users, err := s.shelf.dir.ReadDir(".", maxFolders)
 	if err != nil {
 		return fmt.Errorf("prune skills: %w", err)
 	}
 	var errs []error
 	for _, u := range users {
-		copies, err := s.users.ReadDir(path.Join(u.Name(), "checkouts"), maxFolders)
+		copies, err := s.shelf.dir.ReadDir(path.Join(u.Name(), "checkouts"), maxFolders)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -167,6 +156,10 @@ func (s *Store) RemoveUser(userKey string) error {
 	if err := checkKeys(userKey); err != nil {
 		return fmt.Errorf("remove user's skills: %w", err)
 	}
-	defer s.lock(userKey)()
-	return s.users.RemoveAll(userKey)
+	unlock, err := s.shelf.lock(userKey)
+	if err != nil {
+		return fmt.Errorf("remove user's skills: %w", err)
+	}
+	defer unlock()
+	return s.shelf.dir.RemoveAll(userKey)
 }

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
-	"time"
 
-	"airlock/ident"
 	"airlock/workspace/rooted"
 )
 
@@ -33,43 +30,43 @@ type Refusal struct {
 
 // commit is one commit under way.
 type commit struct {
-	store   *Store
-	userKey string
-	session ident.Session
-	copied  *rooted.Dir
-	from    base
-	index   index
-	report  Report
-	dropped []string // folders to delete once the index is written
+	*change
+	origin Origin
+	copied *rooted.Dir
+	from   base
+	report Report
 }
 
 // Commit takes over what a session has changed in its copy since it was checked
 // out: new and changed skills that are fit to be kept, and removals. Each skill is
 // taken whole or refused. Where another session has changed the same skill since,
 // the one committed last stays; a skill that another has changed is not removed.
-func (s *Store) Commit(ctx context.Context, userKey string, session ident.Session) (Report, error) {
-	if err := checkKeys(userKey, string(session)); err != nil {
+// The runs of the skills that the origin's script loaded are counted.
+func (s *Store) Commit(ctx context.Context, userKey string, o Origin) (Report, error) {
+	if err := checkKeys(userKey, string(o.Session)); err != nil {
 		return Report{}, fmt.Errorf("commit skills: %w", err)
 	}
-	defer s.lock(userKey)()
-	copied, err := s.users.Sub(checkoutName(userKey, session))
+	var report Report
+	err := s.change(userKey, ScopeUser, func(c *change) error {
+		copied, err := s.shelf.dir.Sub(checkoutName(userKey, o.Session))
+		if err != nil {
+			return fmt.Errorf("check out first: %w", err)
+		}
+		defer copied.Close()
+		run := &commit{change: c, origin: o, copied: copied, from: base{}}
+		err = run.run(ctx)
+		report = run.report
+		return err
+	})
 	if err != nil {
-		return Report{}, fmt.Errorf("commit skills: check out first: %w", err)
-	}
-	defer copied.Close()
-	c := &commit{store: s, userKey: userKey, session: session, copied: copied, from: base{}}
-	if err := c.run(ctx); err != nil {
 		return Report{}, fmt.Errorf("commit skills: %w", err)
 	}
-	return c.report, nil
+	return report, nil
 }
 
-func (c *commit) run(ctx context.Context) (err error) {
-	if c.index, err = c.store.readIndex(c.userKey); err != nil {
-		return err
-	}
-	manifest := checkoutName(c.userKey, c.session) + ".json"
-	if err := c.store.readJSON(manifest, &c.from); err != nil {
+func (c *commit) run(ctx context.Context) error {
+	manifest := checkoutName(c.owner, c.origin.Session) + ".json"
+	if err := c.store.shelf.readJSON(manifest, &c.from); err != nil {
 		return err
 	}
 	before := maps.Clone(c.from)
@@ -83,17 +80,23 @@ func (c *commit) run(ctx context.Context) (err error) {
 		return err
 	}
 	c.removeMissing(there)
-	if len(c.report.Saved)+len(c.report.Removed) > 0 {
-		if err := c.store.writeJSON(c.userKey+"/index.json", c.index); err != nil {
-			return err
-		}
+	if c.index.ran(c.origin, c.exists) {
+		c.changed = true
 	}
 	if !maps.Equal(c.from, before) {
-		if err := c.store.writeJSON(manifest, c.from); err != nil {
-			return err
-		}
+		// Before the index: a copy that seems newer than what is kept does no harm.
+		return c.store.shelf.writeJSON(manifest, c.from)
 	}
-	return c.prune()
+	return nil
+}
+
+// exists reports whether there is a skill of that ID.
+func (c *commit) exists(id string) bool {
+	if scope, name, ok := strings.Cut(id, "/"); ok {
+		return slices.ContainsFunc(c.store.above(), func(p parsed) bool { return string(p.Scope) == scope && p.name == name })
+	}
+	_, ok := c.index.entry(id)
+	return ok
 }
 
 // takeAll goes through the session's copy and returns the entries that are there.
@@ -140,7 +143,7 @@ func (c *commit) take(info fs.FileInfo) error {
 			c.from[b.entry] = hash // saved by another session alike
 			return nil
 		}
-		err = c.check(b)
+		err = c.save(b, Version{How: ByScript, Session: c.origin.Session, Task: c.origin.Task}, c.origin.Tools)
 	}
 	if err != nil {
 		var unfit *Fault
@@ -150,74 +153,7 @@ func (c *commit) take(info fs.FileInfo) error {
 		c.report.Refused = append(c.report.Refused, Refusal{c.store.guard.nameFor(info.Name()), unfit.Error()})
 		return nil
 	}
-	return c.save(b)
-}
-
-// check says why a bundle must not be kept.
-func (c *commit) check(b bundle) error {
-	p, err := parse(b, ScopeUser)
-	if err != nil {
-		return err
-	}
-	if err := c.checkName(p); err != nil {
-		return err
-	}
-	if err := c.store.parsers.check(b); err != nil {
-		return err
-	}
-	return c.store.guard.check(b)
-}
-
-// checkName refuses names that would hide another skill.
-func (c *commit) checkName(p parsed) error {
-	if strings.EqualFold(p.name, string(ScopeLibrary)) || strings.EqualFold(p.name, string(ScopeShared)) {
-		return fault("", 0, "the names library and shared are reserved; use another")
-	}
-	for _, other := range c.index.entries() {
-		if other != p.bundle.entry && strings.EqualFold(trimEnding(other), p.name) {
-			return fault("", 0, "another of the user's skills has that name; use another, or remove that one")
-		}
-	}
-	all := slices.Clone(c.store.library)
-	if c.store.shared != nil {
-		shared, _ := load(c.store.shared, ScopeShared)
-		all = append(all, shared...)
-	}
-	if slices.ContainsFunc(all, func(o parsed) bool { return strings.EqualFold(o.name, p.name) }) {
-		return fault("", 0, "a skill of the library or a shared one has that name; use another")
-	}
-	if _, known := c.index.Skills[p.bundle.entry]; !known && len(c.index.Skills) >= c.store.maxSkills {
-		return fault("", 0, fmt.Sprintf("a user may keep %d skills; remove one", c.store.maxSkills))
-	}
-	return nil
-}
-
-// save writes a new version. It counts once the index is written.
-func (c *commit) save(b bundle) error {
-	h := c.index.Skills[b.entry]
-	v := version{Number: h.current().Number + 1, Hash: b.hash(), At: time.Now().UTC(), Session: c.session}
-	name := versionDir(c.userKey, b.entry, v.Number)
-	// A process that died may have left a part of it.
-	if err := c.store.users.RemoveAll(name); err != nil {
-		return err
-	}
-	if _, err := c.store.users.MakeDirs(name, always); err != nil {
-		return err
-	}
-	dir, err := c.store.users.Sub(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := b.write(dir); err != nil {
-		return err
-	}
-	h = append(h, v)
-	for ; len(h) > keepVersions; h = h[1:] {
-		c.dropped = append(c.dropped, versionDir(c.userKey, b.entry, h[0].Number))
-	}
-	c.index.Skills[b.entry] = h
-	c.from[b.entry] = v.Hash
+	c.from[b.entry] = c.index.Skills[b.entry].current().Hash
 	c.report.Saved = append(c.report.Saved, trimEnding(b.entry))
 	return nil
 }
@@ -229,22 +165,12 @@ func (c *commit) removeMissing(there map[string]bool) {
 			continue
 		}
 		if c.index.Skills[entry].current().Hash == hash {
-			delete(c.index.Skills, entry)
-			c.dropped = append(c.dropped, path.Join(c.userKey, "versions", entry))
+			c.remove(entry)
 			c.report.Removed = append(c.report.Removed, trimEnding(entry))
 		}
 		delete(c.from, entry)
 	}
 	slices.Sort(c.report.Removed)
-}
-
-// prune deletes the files of what the index names no longer, once it is written.
-func (c *commit) prune() error {
-	var errs []error
-	for _, name := range c.dropped {
-		errs = append(errs, c.store.users.RemoveAll(name))
-	}
-	return errors.Join(errs...)
 }
 
 func trimEnding(entry string) string {

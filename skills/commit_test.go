@@ -33,7 +33,7 @@ func checkout(t *testing.T, s *Store, user string, session ident.Session) string
 
 func commitAll(t *testing.T, s *Store, user string, session ident.Session) Report {
 	t.Helper()
-	r, err := s.Commit(t.Context(), user, session)
+	r, err := s.Commit(t.Context(), user, Origin{Session: session})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func put(t *testing.T, dir, name, text string) {
 // own are the IDs of a user's own skills.
 func own(t *testing.T, s *Store, user string) []string {
 	t.Helper()
-	all, err := s.List(user)
+	all, err := s.List(user, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestASkillThatOneSessionSavesIsThereInTheNext(t *testing.T) {
 			t.Errorf("%s holds %q, %v", name, data, err)
 		}
 	}
-	k, body, err := s.Get(me, "sheep-count")
+	k, body, err := s.Get(me, "sheep-count", nil)
 	if err != nil || k.Path != "/skills/sheep-count/main.js" || body.Len() != len(about("sheep-count")) {
 		t.Errorf("got %+v, %v", k, err)
 	}
@@ -123,7 +123,7 @@ func TestASavedSkillIsFoundByADifferentWording(t *testing.T) {
 		"run vague":                             false, // it does not say what it is for
 		"what is the rate of the dollar today":  false,
 	} {
-		found, err := s.Match(me, tokenized(t, task))
+		found, err := s.Match(me, session, tokenized(t, task), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ func TestManySessionsAtOnceNeverLeaveHalfASkill(t *testing.T) {
 	if got := own(t, s, me); !slices.Equal(got, []string{"pair"}) {
 		t.Errorf("there are %v", got)
 	}
-	versions, err := os.ReadDir(filepath.Join(s.usersHost, me, "versions", "pair"))
+	versions, err := os.ReadDir(filepath.Join(s.shelf.host, me, "versions", "pair"))
 	if err != nil || len(versions) > keepVersions {
 		t.Errorf("%d versions are kept, %v", len(versions), err)
 	}
@@ -436,7 +436,7 @@ func BenchmarkCommitOfNothing(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		if _, err := s.Commit(b.Context(), me, "s"); err != nil {
+		if _, err := s.Commit(b.Context(), me, Origin{Session: "s"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -447,11 +447,11 @@ func TestKeysThatAreNoPseudonymsAreRefused(t *testing.T) {
 	s := testStore(t)
 	for _, key := range []string{"", "..", "a/b", "someone@example.com", strings.Repeat("a", 65)} {
 		for name, err := range map[string]error{
-			"List":       second(s.List(key)),
-			"Match":      second(s.Match(key, tokenized(t, "x"))),
+			"List":       second(s.List(key, nil)),
+			"Match":      second(s.Match(key, "s", tokenized(t, "x"), nil)),
 			"Checkout":   second(s.Checkout(key, "s")),
 			"of session": second(s.Checkout(me, ident.Session(key))),
-			"Commit":     second(s.Commit(t.Context(), key, "s")),
+			"Commit":     second(s.Commit(t.Context(), key, Origin{Session: "s"})),
 			"Discard":    s.Discard(me, ident.Session(key)),
 			"RemoveUser": s.RemoveUser(key),
 		} {
@@ -470,7 +470,7 @@ func TestCommitStopsWhenItsContextEnds(t *testing.T) {
 	put(t, checkout(t, s, me, "s"), "a.js", "// x\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Commit(ctx, me, "s"); err == nil {
+	if _, err := s.Commit(ctx, me, Origin{Session: "s"}); err == nil {
 		t.Error("it went on")
 	}
 	if got := own(t, s, me); len(got) > 0 {
@@ -533,7 +533,7 @@ func TestSharedSkillsAreListedAndFaultyOnesToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	k, _, err := s.Get(me, "herd")
+	k, _, err := s.Get(me, "herd", nil)
 	if err != nil || k.ID != "shared/herd" || k.Path != "/skills/shared/herd/main.py" || k.Language != "python" {
 		t.Errorf("got %+v, %v", k, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"airlock/ident"
 	"airlock/pii"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // cap for skills that fit but may not be run unasked: a user's single file that
-// does not say what it is for, or an input that is required and cannot be known.
+// does not say what it is for, or one whose tools have changed since it was saved.
 const unaskedCap = 0.5
 
 // Match is a skill and how well it fits a task.
@@ -40,23 +41,44 @@ type Match struct {
 // that the skill does not speak of at all: they ask for something else, or for a
 // part that the skill would ignore. Periods and numbers do not count against a skill
 // that declares inputs for them. Words are compared by their stems.
-func (s *Store) Match(userKey string, task pii.Tokenized) ([]Match, error) {
-	all, err := s.all(userKey)
+//
+// The user's skills are those of the session's copy, as they are there: what
+// another session has saved since it was checked out is not listed, so that what is
+// listed is what runs.
+func (s *Store) Match(userKey string, session ident.Session, task pii.Tokenized, tools Lookup) ([]Match, error) {
+	from, err := s.copyOf(userKey, session)
 	if err != nil {
 		return nil, fmt.Errorf("match skills: %w", err)
 	}
+	all, err := s.view(userKey, tools, from)
+	if err != nil {
+		return nil, fmt.Errorf("match skills: %w", err)
+	}
+	return rank(all, task), nil
+}
+
+// Search ranks all of a user's skills for a text, like Match.
+func (s *Store) Search(userKey string, text pii.Tokenized, tools Lookup) ([]Match, error) {
+	all, err := s.all(userKey, tools)
+	if err != nil {
+		return nil, fmt.Errorf("search skills: %w", err)
+	}
+	return rank(all, text), nil
+}
+
+func rank(all []parsed, task pii.Tokenized) []Match {
 	found := make([]Match, len(all))
 	for i, p := range all {
 		found[i] = Match{Skill: p.Skill, Confidence: p.confidence(task.String())}
 	}
 	// Stable, so that equal ones stay in the order library, shared, user.
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	return found, nil
+	return found
 }
 
 func (p parsed) confidence(task string) float64 {
 	c := p.words.confidence(termsOf(withoutInputs(task, p.words.inputs)))
-	if p.words.vague || slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Required }) {
+	if p.words.vague || len(p.Stale) > 0 {
 		c = math.Min(c, unaskedCap)
 	}
 	return c

@@ -103,7 +103,7 @@ func TestMatchFindsTheSkillThatIsMeant(t *testing.T) {
 	for _, tc := range worded {
 		t.Run(tc.task, func(t *testing.T) {
 			t.Parallel()
-			found, err := s.Match("user", tokenized(t, tc.task))
+			found, err := s.Search("user", tokenized(t, tc.task), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,8 @@ type parsed struct {
 	about string
 	// name is what is unique within a scope: the entry without its ending.
 	name string
+	// example and test are scripts that show that it works.
+	example, test string
 }
 
 // aboutFiles are the names of the file that describes a skill: the Agent Skills
@@ -102,7 +104,7 @@ func (p *parsed) describe(h header, scope Scope) {
 	}
 	p.Path = path.Join(roots[scope], p.Path)
 	p.Scope, p.Version, p.AllowedTools = scope, h.version, h.tools
-	p.words = newVocabulary(h)
+	p.words, p.example, p.test = newVocabulary(h), h.example, h.test
 	p.Name = pii.NewRaw(h.name)
 	if h.description == "" {
 		h.description = strings.Join(splitWords(h.name), " ")

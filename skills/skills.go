@@ -7,21 +7,21 @@
 // the user's; Commit takes over from that copy what is fit to be kept.
 //
 // Start with New, Store.List and Store.Match. Checkout and Commit are for whoever
-// runs scripts.
+// runs scripts; Add, Rollback, Promote and their like for whoever looks after them.
 //
 // What a skill says is foreign text, since scripts and models write it, and leaves
 // as pii.Raw. A user's skills are seen by nobody else. A skill is saved whole or
 // not at all, and one that holds personal data, PII tokens or secrets, or that does
 // not parse, is refused with a reason that holds nothing of its text. A Store is
-// safe for concurrent use, by one process at a time.
+// safe for concurrent use, by several processes too.
 package skills
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"sync"
+	"time"
 
 	"airlock/pii"
 	"airlock/pii/detect"
@@ -61,6 +61,13 @@ type Skill struct {
 	// AllowedTools are patterns of the tools it may use; empty if it does not say.
 	AllowedTools []string
 	Inputs       []Input
+	// Number and Saved are of the current version; zero where no history is kept.
+	Number int
+	Saved  time.Time
+	// Stale are its tools whose schemas have changed since it was saved.
+	Stale    []string
+	Runs     Runs
+	Verified *Verification
 
 	words *vocabulary
 }
@@ -102,6 +109,8 @@ type Options struct {
 	Detector *detect.Detector
 	// MaxSkills bounds the skills of one user; 0 means 200.
 	MaxSkills int
+	// MaxBytes bounds their current versions together; 0 means 20 MiB.
+	MaxBytes int
 }
 
 // Store keeps the skills of everybody.
@@ -109,25 +118,20 @@ type Store struct {
 	libraryFS fs.FS
 	library   []parsed
 	shared    *rooted.Dir // nil if there is none
-	users     *rooted.Dir
-	usersHost string
+	sharedDir string
+	shelf     *shelf
 	guard     *guard
 	parsers   parsers
 	maxSkills int
-
-	mu    sync.Mutex // guards locks
-	locks map[string]*sync.Mutex
+	maxBytes  int
 }
 
 // New opens a store. A shipped skill that is not well-formed is an error.
 func New(o Options) (*Store, error) {
-	if o.UsersDir == "" || o.MaxSkills < 0 {
-		return nil, errors.New("open skills: a folder for users' skills is needed, and a limit that is not negative")
+	if o.UsersDir == "" || o.MaxSkills < 0 || o.MaxBytes < 0 {
+		return nil, errors.New("open skills: a folder for users' skills is needed, and limits that are not negative")
 	}
-	s := &Store{usersHost: o.UsersDir, maxSkills: o.MaxSkills, locks: map[string]*sync.Mutex{}}
-	if s.maxSkills == 0 {
-		s.maxSkills = 200
-	}
+	s := &Store{sharedDir: o.SharedDir, maxSkills: cmp.Or(o.MaxSkills, 200), maxBytes: cmp.Or(o.MaxBytes, 20<<20)}
 	if err := s.open(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open skills: %w", err), s.Close())
 	}
@@ -150,53 +154,32 @@ func (s *Store) open(o Options) (err error) {
 			return fmt.Errorf("shared skills: %w", err)
 		}
 	}
-	if s.users, err = openDir(o.UsersDir); err != nil {
+	if s.shelf, err = openShelf(o.UsersDir); err != nil {
 		return fmt.Errorf("users' skills: %w", err)
 	}
 	return nil
 }
 
-func openDir(name string) (*rooted.Dir, error) {
-	if err := os.MkdirAll(name, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder: %w", err)
+// ReadOnly are the trees that are part of the program, by their names below
+// /skills. Shared skills are in SharedDir, read-only for scripts too.
+func (s *Store) ReadOnly() map[string]fs.FS {
+	if s.libraryFS == nil {
+		return nil
 	}
-	return rooted.Open(name)
+	return map[string]fs.FS{string(ScopeLibrary): s.libraryFS}
 }
 
-// ReadOnly are the trees of the two scopes that scripts cannot write, by their
-// names below /skills.
-func (s *Store) ReadOnly() map[string]fs.FS {
-	trees := map[string]fs.FS{}
-	if s.libraryFS != nil {
-		trees[string(ScopeLibrary)] = s.libraryFS
-	}
-	if s.shared != nil {
-		trees[string(ScopeShared)] = s.shared.FS()
-	}
-	return trees
-}
+// SharedDir is the host folder of the shared skills; empty if there is none.
+func (s *Store) SharedDir() string { return s.sharedDir }
 
 // Close releases the store's folders.
 func (s *Store) Close() error {
 	var errs []error
-	for _, d := range []*rooted.Dir{s.shared, s.users} {
-		if d != nil {
-			errs = append(errs, d.Close())
-		}
+	if s.shared != nil {
+		errs = append(errs, s.shared.Close())
+	}
+	if s.shelf != nil {
+		errs = append(errs, s.shelf.dir.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// lock makes the caller the only one who works on a user's skills, until the
-// returned function is called.
-func (s *Store) lock(userKey string) (unlock func()) {
-	s.mu.Lock()
-	l := s.locks[userKey]
-	if l == nil {
-		l = &sync.Mutex{}
-		s.locks[userKey] = l
-	}
-	s.mu.Unlock()
-	l.Lock()
-	return l.Unlock
 }

@@ -73,30 +73,65 @@ func (e *apiError) Error() string {
 
 // do sends a request and decodes the answer; body nil makes it a GET.
 func (c *client) do(ctx context.Context, path string, body, into any) error {
-	method, payload := http.MethodGet, io.Reader(nil)
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	return c.send(ctx, method, path, body, into)
+}
+
+// send is do for every method. An answer without a body leaves into as it is.
+func (c *client) send(ctx context.Context, method, path string, body, into any) error {
+	response, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(into)
+}
+
+// maxFetched bounds a file that is fetched, in bytes.
+const maxFetched = 64 << 20
+
+// fetch returns the answer of a GET as it is.
+func (c *client) fetch(ctx context.Context, path string) ([]byte, error) {
+	response, err := c.request(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(io.LimitReader(response.Body, maxFetched))
+}
+
+// request returns an answer that is a success, with its body open.
+func (c *client) request(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	payload := io.Reader(nil)
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("encode the request: %w", err)
+			return nil, fmt.Errorf("encode the request: %w", err)
 		}
-		method, payload = http.MethodPost, bytes.NewReader(text)
+		payload = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
 	if err != nil {
-		return fmt.Errorf("make the request: %w", err)
+		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
-		return failureOf(response)
+		defer response.Body.Close()
+		return nil, failureOf(response)
 	}
-	return json.NewDecoder(response.Body).Decode(into)
+	return response, nil
 }
 
 // progress tells on a terminal, from the first second on, that a command is

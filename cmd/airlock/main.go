@@ -75,6 +75,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run a script against the tools, without a model."`
 	Task    taskCommand    `cmd:"" help:"Let the agent work on one task."`
 	Tools   toolsCommand   `cmd:"" help:"Look at and call the tools of the upstream servers."`
+	Skills  skillsCommand  `cmd:"" help:"Look at, save, verify and share skills."`
 	Servers serversCommand `cmd:"" help:"Look after the upstream servers."`
 	PII     piiCommand     `cmd:"" name:"pii" help:"Find, replace and put back personal data in texts."`
 	Keys    keysCommand    `cmd:"" help:"Hand out and revoke the keys of callers."`

@@ -88,6 +88,35 @@ func (f *fakeService) Skill(ident.User, string) (skills.Skill, pii.Raw, error) {
 	}
 	return f.skills[0], f.skills[0].Description, nil
 }
+func (f *fakeService) SearchSkills(ident.User, pii.Raw) (found []skills.Match, err error) {
+	for i, k := range f.skills {
+		found = append(found, skills.Match{Skill: k, Confidence: 1 - 0.1*float64(i)})
+	}
+	return found, f.err
+}
+func (f *fakeService) AddSkill(ident.User, skills.Upload) (skills.Skill, error) {
+	return skills.Skill{Scope: skills.ScopeUser}, f.err
+}
+func (f *fakeService) DeleteSkill(ident.User, string) error { return f.err }
+func (f *fakeService) SkillHistory(ident.User, string) ([]skills.Version, error) {
+	return []skills.Version{{Number: 1}}, f.err
+}
+func (f *fakeService) SkillDiff(ident.User, string, int, int) ([]skills.FileDiff, error) {
+	return []skills.FileDiff{{File: "main.js", Text: pii.NewRaw("+x")}}, f.err
+}
+func (f *fakeService) RollbackSkill(ident.User, string, int) error { return f.err }
+func (f *fakeService) ReviewSkill(ident.User, string) (skills.Review, error) {
+	return skills.Review{Hash: "x", Number: 1, Diff: []skills.FileDiff{{File: "main.js", Text: pii.NewRaw("+x")}}}, f.err
+}
+func (f *fakeService) PromoteSkill(ident.User, string, string) (skills.Skill, error) {
+	return skills.Skill{Scope: skills.ScopeUser}, f.err
+}
+func (f *fakeService) ZipSkill(ident.User, string) ([]byte, string, error) {
+	return []byte("PK"), "x.zip", f.err
+}
+func (f *fakeService) VerifySkill(context.Context, ident.User, string) ([]orchestrator.SkillCheck, error) {
+	return []orchestrator.SkillCheck{{Name: "test", Passed: true, Execution: f.execution}}, f.err
+}
 func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) {
 	return []workspace.Artifact{f.file.Artifact}, f.err
 }

@@ -9,6 +9,7 @@ import (
 
 	"airlock/orchestrator"
 	"airlock/pii"
+	"airlock/runtime/sandbox"
 	"airlock/skills"
 	"airlock/test/openapi"
 )
@@ -72,7 +73,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 	f.skills = []skills.Skill{{Name: pii.NewRaw("mail"), Scope: skills.ScopeLibrary}}
 	f.task.Status = orchestrator.StatusCompleted
 	f.task.Artifacts = []orchestrator.Artifact{{Name: f.vault.FromModel("a.png"), Size: 1, MIME: "image/png"}}
-	f.execution = orchestrator.Execution{Vault: f.vault, Error: &orchestrator.ScriptError{}, Refused: []orchestrator.RefusedSkill{{Name: "x", Reason: "y"}}}
+	f.execution = orchestrator.Execution{Vault: f.vault, Reason: sandbox.ReasonOK, Error: &orchestrator.ScriptError{}, Refused: []orchestrator.RefusedSkill{{Name: "x", Reason: "y"}}}
 	counts := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	})
@@ -95,6 +96,15 @@ func TestEveryOperationAnswers(t *testing.T) {
 		"GET /ready":                              {path: "/ready"},
 		"GET /skills":                             {path: "/skills?userId=u1"},
 		"GET /skills/{name}":                      {path: "/skills/mail"},
+		"POST /skills":                            {"/skills", `{"userId":"u1","name":"x.js","files":{"x.js":"// Counts."}}`},
+		"DELETE /skills/{name}":                   {path: "/skills/mail?userId=u1"},
+		"GET /skills/{name}/zip":                  {path: "/skills/mail/zip"},
+		"GET /skills/{name}/history":              {path: "/skills/mail/history"},
+		"GET /skills/{name}/diff":                 {path: "/skills/mail/diff?from=1&to=2"},
+		"GET /skills/{name}/review":               {path: "/skills/mail/review"},
+		"POST /skills/{name}/rollback":            {"/skills/mail/rollback", `{"userId":"u1","number":1}`},
+		"POST /skills/{name}/promote":             {"/skills/mail/promote", `{"userId":"u1","hash":"x"}`},
+		"POST /skills/{name}/verify":              {"/skills/mail/verify", `{"userId":"u1"}`},
 		"GET /tasks":                              {path: "/tasks?userId=u1"},
 		"GET /tasks/{id}":                         {path: "/tasks/task_1?userId=u1"},
 		"GET /tasks/{id}/events":                  {path: "/tasks/task_1/events?userId=u1"},

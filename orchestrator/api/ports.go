@@ -8,7 +8,6 @@ import (
 	"airlock/orchestrator"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
-	"airlock/skills"
 	"airlock/workspace"
 )
 
@@ -24,9 +23,8 @@ type Service interface {
 	Execute(context.Context, orchestrator.ExecuteRequest) (orchestrator.Execution, error)
 	Tools(context.Context, ident.User, bridge.Query) (pii.Tokenized, *pii.Vault, error)
 	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)
-	Skills(ident.User) ([]skills.Skill, error)
-	Skill(ident.User, string) (skills.Skill, pii.Raw, error)
 	Rename(ident.User, ident.Session, pii.Raw) error
+	SkillService
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)

@@ -57,8 +57,23 @@ type Skill struct {
 	Path        string
 	Name        pii.Tokenized
 	Description pii.Tokenized
+	// Language is that of its code: "javascript", "python", or "" for none.
+	Language string
+	Inputs   []SkillInput
 	// Confidence is how well it fits the task, from 0 to 1.
 	Confidence float64
+	// UserMade says that the user's own scripts wrote it, Stale that its tools have
+	// changed since.
+	UserMade, Stale bool
+}
+
+// SkillInput is a value that a skill's function takes. Types are those of package
+// skills.
+type SkillInput struct {
+	Name, Type  string
+	Description pii.Tokenized
+	Enum        []pii.Tokenized
+	Required    bool
 }
 
 // Role says whose message it is.
