@@ -46,6 +46,21 @@ func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string
 	return file, nil
 }
 
+// DeleteArtifact deletes one of the user's files, and what was kept to read it. Its
+// errors wrap those of io/fs.
+func (s *Service) DeleteArtifact(ctx context.Context, user ident.User, name string) error {
+	key := s.opts.Pseudonym.User(user)
+	if err := s.opts.Workspaces.RemoveArtifact(key, name); err != nil {
+		return err
+	}
+	return s.dropArtifacts(ctx, key, []string{name})
+}
+
+// dropArtifacts forgets what was kept for a user's deleted files.
+func (s *Service) dropArtifacts(ctx context.Context, key string, names []string) error {
+	return s.kept.drop(ctx, key, names, func() ([]workspace.Artifact, error) { return s.opts.Workspaces.List(key) })
+}
+
 // EraseSession ends a session, drops its tasks and erases its values for good: files
 // that it left keep their tokens. It fails with ErrNotFound, or ErrWorking while a task
 // runs.

@@ -8,6 +8,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrFull is returned when no more tasks or sessions are taken in for now.
 	ErrFull = errors.New("the service is full; try again later")
+	// ErrShare is returned when the user's waiting tasks hold as much as one user's may.
+	ErrShare = errors.New("the user's waiting tasks hold too much")
 	// ErrInvalid is wrapped by refusals of a request's content.
 	ErrInvalid = errors.New("invalid request")
 	// ErrTooLarge is wrapped when a request passes a limit of size.

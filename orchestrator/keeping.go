@@ -23,7 +23,7 @@ type keeper struct {
 	key    []byte
 	vaults pii.VaultOptions
 
-	mu sync.Mutex // one change of a file's list at a time
+	mu sync.Mutex // one change of what is kept at a time
 }
 
 // keep saves the session's vault with the artifacts that were just made.
@@ -31,14 +31,14 @@ func (k *keeper) keep(ctx context.Context, s *session, made []workspace.Artifact
 	if len(made) == 0 {
 		return nil
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if err := k.store.Put(ctx, ownerName(s.key, s.id), []byte{}); err != nil {
 		return fmt.Errorf("keep the session's owner: %w", err)
 	}
 	if err := s.vault.Save(ctx, k.store, s.id, k.key); err != nil {
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	for _, a := range made {
 		if err := k.addSession(ctx, makersName(s.key, a.Name), s.id); err != nil {
 			return err
@@ -76,6 +76,53 @@ func (k *keeper) makers(ctx context.Context, name string) ([]ident.Session, erro
 		return nil, fmt.Errorf("the sessions of an artifact are damaged: %w", err)
 	}
 	return ids, nil
+}
+
+// drop forgets which sessions wrote the files of a user that are gone, and the vaults
+// that no file needs any more. left lists the files that are there; it is asked while
+// nothing else is kept, so that no new file is overlooked.
+func (k *keeper) drop(ctx context.Context, userKey string, gone []string, left func() ([]workspace.Artifact, error)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	files, err := left()
+	if err != nil {
+		return fmt.Errorf("list artifacts: %w", err)
+	}
+	needed := map[ident.Session]bool{}
+	for _, f := range files {
+		makers, err := k.makers(ctx, makersName(userKey, f.Name))
+		if err != nil {
+			return err
+		}
+		for _, id := range makers {
+			needed[id] = true
+		}
+		gone = slices.DeleteFunc(gone, func(name string) bool { return name == f.Name }) // made anew
+	}
+	var errs []error
+	for _, name := range gone {
+		errs = append(errs, k.dropOne(ctx, userKey, name, needed))
+	}
+	return errors.Join(errs...)
+}
+
+func (k *keeper) dropOne(ctx context.Context, userKey, name string, needed map[ident.Session]bool) error {
+	makers, err := k.makers(ctx, makersName(userKey, name))
+	if err != nil {
+		return err
+	}
+	for _, id := range makers {
+		if needed[id] {
+			continue
+		}
+		if _, err := k.forget(ctx, userKey, id); err != nil {
+			return err
+		}
+	}
+	if err := k.store.Delete(ctx, makersName(userKey, name)); err != nil {
+		return fmt.Errorf("forget the sessions of an artifact: %w", err)
+	}
+	return nil
 }
 
 // load opens the vault of a session that has ended; nil if it was erased.

@@ -61,6 +61,9 @@ type Options struct {
 	// into a folder of its own that Close removes.
 	StubsDir string
 	Limits   Limits
+	// ArtifactAge is how long after its last change a file in /artifacts is deleted; 0
+	// keeps files until their users delete them.
+	ArtifactAge time.Duration
 	// Observer counts what happens; nil counts nothing.
 	Observer Observer
 	Log      *zap.Logger
@@ -81,8 +84,9 @@ type Limits struct {
 	CostUSD float64
 	// Running tasks work at once, Waiting more are kept in line.
 	Running, Waiting int
-	// InputBytes bounds what was sent with all tasks that have not ended.
-	InputBytes int
+	// InputBytes bounds what was sent with all tasks that have not ended, UserInputBytes
+	// what one user sent with theirs.
+	InputBytes, UserInputBytes int
 	// Sessions bounds the sessions kept; one unused for SessionIdle is ended.
 	Sessions    int
 	SessionIdle time.Duration
@@ -101,20 +105,21 @@ type Limits struct {
 // DefaultLimits are the limits used where an operator names none.
 func DefaultLimits() Limits {
 	return Limits{
-		TaskBytes:     1 << 20,
-		Turns:         30,
-		Task:          10 * time.Minute,
-		Tokens:        4_000_000,
-		ToolCalls:     5000,
-		Running:       16,
-		Waiting:       1000,
-		InputBytes:    512 << 20,
-		Sessions:      2000,
-		SessionIdle:   time.Hour,
-		KeptTasks:     5000,
-		ModelBytes:    16 << 10,
-		ContextTokens: 120_000,
-		Execution:     sandbox.DefaultLimits(),
+		TaskBytes:      1 << 20,
+		Turns:          30,
+		Task:           10 * time.Minute,
+		Tokens:         4_000_000,
+		ToolCalls:      5000,
+		Running:        16,
+		Waiting:        1000,
+		InputBytes:     512 << 20,
+		UserInputBytes: 64 << 20,
+		Sessions:       2000,
+		SessionIdle:    time.Hour,
+		KeptTasks:      5000,
+		ModelBytes:     16 << 10,
+		ContextTokens:  120_000,
+		Execution:      sandbox.DefaultLimits(),
 	}
 }
 
@@ -125,7 +130,8 @@ func (l Limits) validate() error {
 	}{
 		{"TaskBytes", int64(l.TaskBytes)}, {"Turns", int64(l.Turns)}, {"Task", int64(l.Task)},
 		{"Tokens", int64(l.Tokens)}, {"ToolCalls", int64(l.ToolCalls)},
-		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"InputBytes", int64(l.InputBytes)}, {"Sessions", int64(l.Sessions)},
+		{"Running", int64(l.Running)}, {"Waiting", int64(l.Waiting)}, {"InputBytes", int64(l.InputBytes)},
+		{"UserInputBytes", int64(l.UserInputBytes)}, {"Sessions", int64(l.Sessions)},
 		{"SessionIdle", int64(l.SessionIdle)}, {"KeptTasks", int64(l.KeptTasks)}, {"ModelBytes", int64(l.ModelBytes)},
 		{"ContextTokens", int64(l.ContextTokens)},
 	} {
@@ -145,7 +151,7 @@ type Service struct {
 	log      *zap.Logger
 	ctx      context.Context //nolint:containedctx // the service's own life: ends with Close, parent of every task
 	cancel   context.CancelFunc
-	work     sync.WaitGroup // tasks and the sweeper
+	work     sync.WaitGroup // tasks, the sweeper and who keeps tidy
 	slots    chan struct{}  // one per running task
 	sessions *sessions
 	tasks    *tasks
@@ -172,6 +178,9 @@ func New(o Options) (*Service, error) {
 		kept:     &keeper{store: o.State, key: o.StateKey, vaults: o.Vaults},
 	}
 	s.work.Go(s.sweep)
+	if o.ArtifactAge > 0 {
+		s.work.Go(s.keepTidy)
+	}
 	return s, nil
 }
 

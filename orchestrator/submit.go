@@ -19,8 +19,8 @@ var errCancelled = errors.New("cancelled by its user")
 
 // Submit takes a task in and returns its id; the task runs on whatever happens
 // to ctx. A request that was sent before, by its Repeat, gives the task it began. It
-// fails with ErrInvalid, ErrTooLarge, ErrModel, ErrRepeat, ErrNotFound (the session), ErrFull or
-// ErrClosed, and then nothing was taken in.
+// fails with ErrInvalid, ErrTooLarge, ErrModel, ErrRepeat, ErrNotFound (the session),
+// ErrFull, ErrShare or ErrClosed, and then nothing was taken in.
 func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error) {
 	r, err := s.checked(r)
 	if err != nil {

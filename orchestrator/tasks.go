@@ -94,7 +94,7 @@ func (t *taskState) finish(status Status, message pii.Tokenized, problem *Proble
 
 // tasks is the register of all tasks, finished ones up to a bound.
 type tasks struct {
-	kept, open, most int
+	kept, open, most, share int
 
 	mu       sync.Mutex // guards all below
 	closed   bool
@@ -102,7 +102,8 @@ type tasks struct {
 	byKey    map[userKey]*taskState // of requests that may be repeated
 	finished []ident.Task           // oldest first
 	pending  int
-	bytes    int // of the pending; at most as many as most
+	bytes    int                // of the pending; at most as many as most
+	byUser   map[ident.User]int // bytes of their pending; at most as many as share
 }
 
 // userKey is a user's name for a request.
@@ -113,7 +114,7 @@ type userKey struct {
 
 func newTasks(l Limits) *tasks {
 	return &tasks{
-		kept: l.KeptTasks, open: l.Running + l.Waiting, most: l.InputBytes,
+		kept: l.KeptTasks, open: l.Running + l.Waiting, most: l.InputBytes, share: l.UserInputBytes, byUser: map[ident.User]int{},
 		byID: map[ident.Task]*taskState{}, byKey: map[userKey]*taskState{},
 	}
 }
@@ -132,8 +133,13 @@ func (r *tasks) add(t *taskState) (ident.Task, error) {
 	if r.pending >= r.open || r.bytes+t.bytes > r.most {
 		return "", ErrFull
 	}
+	user := t.request.User
+	if r.byUser[user]+t.bytes > r.share {
+		return "", ErrShare
+	}
 	r.pending++
 	r.bytes += t.bytes
+	r.byUser[user] += t.bytes
 	r.byID[t.task.ID] = t
 	if key := t.request.Repeat.Key; key != "" {
 		r.byKey[userKey{t.request.User, key}] = t
@@ -165,7 +171,11 @@ func (r *tasks) ended(id ident.Task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending--
-	r.bytes -= r.byID[id].bytes
+	t := r.byID[id]
+	r.bytes -= t.bytes
+	if r.byUser[t.request.User] -= t.bytes; r.byUser[t.request.User] == 0 {
+		delete(r.byUser, t.request.User)
+	}
 	r.finished = append(r.finished, id)
 	for len(r.finished) > r.kept {
 		r.forget(r.finished[0])

@@ -178,3 +178,34 @@ func TestWaitingTasksHoldBoundedInput(t *testing.T) {
 		}
 	}
 }
+
+func TestOneUsersTasksHoldTheirShareOnly(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{}, 1)
+	script := llmtest.NewScriptFunc(func(llm.Request) llmtest.Turn { return llmtest.Turn{Calls: []llm.Call{executeCall("wait")}} })
+	s := newTestService(t, script, waits(begun), func(l *Limits) { l.Running, l.UserInputBytes = 1, 1500 })
+	submit := func(user ident.User) (ident.Task, error) {
+		return s.Submit(t.Context(), TaskRequest{User: user, Text: pii.NewRaw("x"), Files: []Upload{{Name: "a", Data: make([]byte, 1000)}}})
+	}
+	first, err := submit("u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	if _, err := submit("u"); !errors.Is(err, ErrShare) {
+		t.Errorf("over the share: %v", err)
+	}
+	if _, err := submit("another"); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+	if err := s.Cancel("u", first); err != nil {
+		t.Fatal(err)
+	}
+	<-begun // the other user's task
+	for _, err = submit("u"); errors.Is(err, ErrShare) && t.Context().Err() == nil; _, err = submit("u") {
+		continue // the share is free once the first task's goroutine has ended
+	}
+	if err != nil {
+		t.Errorf("after the first task: %v", err)
+	}
+}

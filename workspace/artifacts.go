@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,81 @@ func (s *Store) ReadArtifact(userKey, name string, max int64) ([]byte, Artifact,
 		return nil, Artifact{}, fmt.Errorf("read artifact: %w", err)
 	}
 	return data, artifact(name, info), nil
+}
+
+// RemoveArtifact deletes one artifact, and the folders that it leaves empty.
+func (s *Store) RemoveArtifact(userKey, name string) error {
+	dir, err := s.openArtifacts(userKey)
+	if err != nil {
+		return fmt.Errorf("remove artifact: %w", err)
+	}
+	defer dir.Close()
+	info, err := dir.Lstat(name)
+	switch {
+	case err != nil:
+		return fmt.Errorf("remove artifact: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("remove artifact: %w: it is not a file", fs.ErrInvalid)
+	}
+	return removeFile(dir, name)
+}
+
+// removeFile deletes a file, and the folders above it that are empty then.
+func removeFile(dir *rooted.Dir, name string) error {
+	if err := dir.Remove(name); err != nil {
+		return fmt.Errorf("remove artifact: %w", err)
+	}
+	for above := path.Dir(name); above != "." && dir.Remove(above) == nil; above = path.Dir(above) {
+	}
+	return nil
+}
+
+// Expire deletes the artifacts of all users that were last changed before a time, and
+// returns their names by the users' pseudonyms, with those that it deleted before an
+// error too. A file from the future, as a script may have dated it, ages from now on.
+func (s *Store) Expire(before, now time.Time) (map[string][]string, error) {
+	users, err := s.dir.ReadDir("artifacts", maxFolders)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("expire artifacts: %w", err)
+	}
+	expired := map[string][]string{}
+	var errs []error
+	for _, u := range users {
+		names, err := s.expireOf(u.Name(), before, now)
+		if len(names) > 0 {
+			expired[u.Name()] = names
+		}
+		errs = append(errs, err)
+	}
+	return expired, errors.Join(errs...)
+}
+
+func (s *Store) expireOf(userKey string, before, now time.Time) (expired []string, err error) {
+	files, err := s.artifacts(userKey)
+	if err != nil {
+		return nil, fmt.Errorf("expire artifacts: %w", err)
+	}
+	dir, err := s.openArtifacts(userKey)
+	if err != nil {
+		return nil, fmt.Errorf("expire artifacts: %w", err)
+	}
+	defer dir.Close()
+	var errs []error
+	for _, f := range files {
+		switch at := f.Info.ModTime(); {
+		case at.After(now):
+			errs = append(errs, dir.Date(f.Name, now))
+		case at.Before(before):
+			if err := removeFile(dir, f.Name); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			expired = append(expired, f.Name)
+		}
+	}
+	return expired, errors.Join(errs...)
 }
 
 // openArtifacts makes a user's folder a root of its own, so that no name leads

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +199,81 @@ func TestRemovalTakesWhatIsNamedAndNothingElse(t *testing.T) {
 	}
 	if got := left(); got != "other" {
 		t.Errorf("left are %q", got)
+	}
+}
+
+func TestArtifactsAreRemovedOneByOne(t *testing.T) {
+	t.Parallel()
+	s := testStore(t)
+	dir := artifactsOf(t, s, user)
+	for _, name := range []string{"a.txt", "charts/may/b.png", "charts/c.png"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "outside.txt")
+	if err := os.WriteFile(outside, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		"a.txt": nil, "charts/may/b.png": nil, "charts": fs.ErrInvalid, "link": fs.ErrInvalid, "none": fs.ErrNotExist,
+		"../" + otherUser + "/a.txt": fs.ErrInvalid, "/a.txt": fs.ErrInvalid, ".": fs.ErrInvalid,
+	} {
+		if err := s.RemoveArtifact(user, name); !errors.Is(err, want) {
+			t.Errorf("removing %q: %v, want %v", name, err, want)
+		}
+	}
+	if err := s.RemoveArtifact(otherUser, "a.txt"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of a user without files: %v", err)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Errorf("what the link leads to is gone: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "charts", "may")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the emptied folder: %v", err)
+	}
+	if left, err := s.List(user); err != nil || len(left) != 1 || left[0].Name != "charts/c.png" {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+func TestOldArtifactsExpire(t *testing.T) {
+	t.Parallel()
+	s, now := testStore(t), time.Date(2026, 5, 10, 0, 0, 0, 0, time.UTC)
+	if expired, err := s.Expire(now, now); err != nil || len(expired) != 0 {
+		t.Fatalf("of nobody: %v, %v", expired, err)
+	}
+	for name, age := range map[string]time.Duration{"old.txt": 48 * time.Hour, "new.txt": time.Hour, "future.txt": -9000 * time.Hour} {
+		path := filepath.Join(artifactsOf(t, s, user), name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expire := func(now time.Time) string {
+		t.Helper()
+		expired, err := s.Expire(now.Add(-24*time.Hour), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(expired[user])
+		return strings.Join(expired[user], " ")
+	}
+	if got := expire(now); got != "old.txt" {
+		t.Errorf("first %q expired", got)
+	}
+	if got := expire(now.Add(25 * time.Hour)); got != "future.txt new.txt" {
+		t.Errorf("a day later %q expired", got)
+	}
+	if left, err := s.List(user); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

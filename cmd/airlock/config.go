@@ -20,6 +20,7 @@ type Config struct {
 	Catalog string `default:"./catalog.json" env:"CATALOG" type:"path" help:"The upstream servers."`
 
 	AllowedHosts   []string `env:"ALLOWED_HOSTS" help:"Further values of the Host header that mean this server, with their ports."`
+	PublicURL      string   `name:"public-url" env:"PUBLIC_URL" help:"How people reach this server, such as https://airlock.example.com behind a proxy."`
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" help:"Origins whose pages may call this server."`
 	Auth           string   `default:"none" env:"AUTH" enum:"none,keys,jwt" help:"Who may call: none is for loopback only, keys takes API keys, jwt tokens of a provider."`
 	AuthJWKSURL    string   `name:"auth-jwks-url" env:"AUTH_JWKS_URL" help:"Where the provider of tokens publishes its keys."`
@@ -68,6 +69,8 @@ type Config struct {
 
 	ApprovalTimeoutMs int `default:"300000" env:"APPROVAL_TIMEOUT_MS" help:"How long a call that needs the user's approval waits for it, in milliseconds."`
 
+	ArtifactRetentionDays int `default:"0" env:"ARTIFACT_RETENTION_DAYS" help:"Days after its last change at which an artifact is deleted; 0 keeps them until their users delete them."`
+
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
@@ -96,6 +99,7 @@ func (c *Config) Validate() error {
 		{"TASK_MAX_TOKENS", c.TaskMaxTokens, 1000, 1_000_000_000},
 		{"TASK_MAX_TOOL_CALLS", c.TaskMaxToolCalls, 1, 1_000_000},
 		{"APPROVAL_TIMEOUT_MS", c.ApprovalTimeoutMs, 1000, 86_400_000},
+		{"ARTIFACT_RETENTION_DAYS", c.ArtifactRetentionDays, 0, 36_500},
 		{"TOKEN_EXPIRATION", c.TokenExpiration, 60, 86_400},
 	} {
 		if n.value < n.low || n.value > n.high {
@@ -115,6 +119,9 @@ func (c *Config) Validate() error {
 		if !isOrigin(origin) {
 			return fmt.Errorf("ALLOWED_ORIGINS has %q; an origin is http:// or https:// with a host and maybe a port, such as https://app.example.com, without a path and *", origin)
 		}
+	}
+	if c.PublicURL != "" && !isOrigin(c.PublicURL) {
+		return fmt.Errorf("PUBLIC_URL is %q; it must be http:// or https:// with a host and maybe a port, such as https://airlock.example.com, without a path", c.PublicURL)
 	}
 	return c.validateTokens()
 }
@@ -138,6 +145,15 @@ func (c *Config) validateTokens() error {
 		return errors.New("AUTH_JWKS_URL must be an https URL: who can change the keys on their way can sign in as anybody")
 	}
 	return nil
+}
+
+// hosts are the values of the Host header that mean this server, beside loopback's.
+func (c *Config) hosts() []string {
+	_, public, ok := strings.Cut(c.PublicURL, "://")
+	if !ok {
+		return c.AllowedHosts
+	}
+	return append([]string{public}, c.AllowedHosts...)
 }
 
 func (c *Config) loopback() bool { return loopbackHost(c.Host) }

@@ -103,7 +103,7 @@ func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log
 	}
 	return api.New(api.Options{
 		About: api.About{Version: version(), Model: m.String(), PIIMode: c.PIIMode}, Servers: s.manager,
-		Service: s.service, Hosts: c.AllowedHosts, Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins,
+		Service: s.service, Hosts: c.hosts(), Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins, PublicURL: c.PublicURL,
 		Models: c.modelNames(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
 	})
 }
@@ -144,7 +144,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), Observer: s.metrics, Log: log,
+		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Log: log,
 	})
 	if err != nil {
 		return err

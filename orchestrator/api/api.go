@@ -36,6 +36,10 @@ type Options struct {
 	Port  string
 	// Origins are foreign origins whose pages may call; usually none.
 	Origins []string
+	// PublicURL is how people reach this server, where that is not under the Host that
+	// they name, such as "https://airlock.example.com" behind a proxy. Links in chats
+	// begin with it; empty takes the Host.
+	PublicURL string
 	// Models are listed for chats, beside "airlock", which is the model that the
 	// Service takes by itself. The Service decides which it knows.
 	Models []string
@@ -72,6 +76,8 @@ type Server struct {
 	tries  *tries
 	rates  *rates
 	page   http.Handler // nil without one
+
+	readiness readiness
 }
 
 // New makes a server that does not listen yet.
@@ -94,7 +100,9 @@ func New(o Options) (*Server, error) {
 		WriteTimeout:          10 * time.Minute, // of a whole answer; streams go by their events
 		IdleTimeout:           2 * time.Minute,
 		ReadBufferSize:        16 << 10,
-		UnescapePath:          false,
+		// Forms are read by decodeForm: Fiber's own reading writes files to disk.
+		DisablePreParseMultipartForm: true,
+		UnescapePath:                 false,
 	})
 	s.app.Server().HeaderReceived = s.admitBody
 	s.routes()
@@ -154,6 +162,7 @@ func (s *Server) routes() {
 	s.app.Post("/skills/:name/verify", s.needRun, s.verifySkill)
 	s.app.Get("/artifacts/:userId", s.needRun, s.listArtifacts)
 	s.app.Get("/artifacts/:userId/+", s.needRun, s.getArtifact)
+	s.app.Delete("/artifacts/:userId/+", s.needRun, s.deleteArtifact)
 	s.app.Get(chatPrefix+"models", s.needRun, s.listModels)
 	s.app.Post(chatPrefix+"chat/completions", s.needRun, s.postChat)
 	s.app.Use(func(c *fiber.Ctx) error { return s.unknownRoute(c) })

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,8 @@ type fakeService struct {
 	submitted orchestrator.TaskRequest
 	executed  orchestrator.ExecuteRequest
 	json      pii.Tokenized
+	deleted   string
+	checks    atomic.Int32
 }
 
 func (f *fakeService) Submit(_ context.Context, r orchestrator.TaskRequest) (ident.Task, error) {
@@ -124,10 +127,14 @@ func (f *fakeService) ReadArtifact(context.Context, ident.User, string) (orchest
 	return f.file, f.err
 }
 func (f *fakeService) Rename(ident.User, ident.Session, pii.Raw) error { return f.err }
-
+func (f *fakeService) DeleteArtifact(_ context.Context, _ ident.User, name string) error {
+	f.deleted = name
+	return f.err
+}
 func (f *fakeService) EraseSession(context.Context, ident.User, ident.Session) error { return f.err }
 func (f *fakeService) Languages() []sandbox.Language                                 { return []sandbox.Language{sandbox.JavaScript} }
 func (f *fakeService) Check(context.Context) map[string]error {
+	f.checks.Add(1)
 	return map[string]error{"sandbox fake": f.err}
 }
 
@@ -248,6 +255,7 @@ func TestEveryRouteRefusesWhatABrowserPageCouldSend(t *testing.T) {
 			{"a text/plain body", []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
 			{"a compressed body", []string{"Content-Encoding", "gzip"}, http.StatusUnsupportedMediaType},
 			{"a form", []string{"Content-Type", "application/x-www-form-urlencoded"}, http.StatusUnsupportedMediaType},
+			{"a form of a page with a foreign Origin", []string{"Content-Type", "multipart/form-data; boundary=x", "Origin", "https://evil.example"}, http.StatusForbidden},
 		} {
 			status, header, body := send(route.Method, path, `{"userId":"u1"}`, tc.headers...)
 			if status != tc.status {
@@ -286,40 +294,51 @@ func TestBadInput(t *testing.T) {
 		status             int
 		code, says         string
 	}{
-		"malformed JSON":              {"POST", "/task", `{"userId":`, nil, 400, "invalid_request", "not valid JSON"},
-		"no JSON object":              {"POST", "/task", `[1]`, nil, 400, "invalid_request", "JSON object"},
-		"two objects":                 {"POST", "/task", `{} {}`, nil, 400, "invalid_request", "more after"},
-		"an unknown field":            {"POST", "/task", `{"userId":"u1","tsak":"x"}`, nil, 400, "invalid_request", `unknown field "tsak"`},
-		"a field written otherwise":   {"POST", "/task", `{"USERID":"u1","task":"x"}`, nil, 400, "invalid_request", `unknown field "USERID"`},
-		"a field twice":               {"POST", "/task", `{"userId":"u1","userId":"u2","task":"x"}`, nil, 400, "invalid_request", `"userId" is there twice`},
-		"no body":                     {"POST", "/task", ``, nil, 400, "invalid_request", "empty"},
-		"a field of another type":     {"POST", "/task", `{"userId":7}`, nil, 400, "invalid_request", `"userId" must be a string`},
-		"a user id of no form":        {"POST", "/task", `{"userId":"../x","task":"x"}`, nil, 400, "invalid_user_id", "userId must match"},
-		"no user id":                  {"POST", "/execute", `{"code":"1"}`, nil, 400, "invalid_user_id", "userId must match"},
-		"a timeout out of bounds":     {"POST", "/task", `{"userId":"u1","task":"x","timeoutMs":18446744073710}`, nil, 400, "invalid_request", "timeoutMs must be between"},
-		"a negative timeout":          {"POST", "/execute", `{"userId":"u1","code":"x","timeoutMs":-1}`, nil, 400, "invalid_request", "timeoutMs must be between"},
-		"an empty task":               {"POST", "/task", `{"userId":"u1"}`, fmt.Errorf("%w: the task is empty", orchestrator.ErrInvalid), 400, "invalid_request", "empty"},
-		"a task too long":             {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("task %w", orchestrator.ErrTooLarge), 413, "too_large", "too large"},
-		"a foreign session":           {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("session %w", orchestrator.ErrNotFound), 404, "not_found", "not found"},
-		"too much at once":            {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrFull, 503, "full", "full"},
-		"an unknown language":         {"POST", "/execute", `{"userId":"u1","code":"x"}`, orchestrator.ErrLanguage, 400, "unsupported_language", "language"},
-		"an unknown tool":             {"GET", "/tools/x", "", &bridge.Error{Status: 404, Code: "unknown_tool", Message: "no such tool", Hint: "ask"}, 404, "unknown_tool", "no such tool"},
-		"an unknown parameter":        {"GET", "/tools?quary=x", "", nil, 400, "invalid_request", `"quary"`},
-		"a bad limit":                 {"GET", "/tools?limit=-1", "", nil, 400, "invalid_request", "limit"},
-		"an unknown route":            {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
-		"a wrong method":              {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
-		"an unknown skill":            {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
-		"a file that is no base64":    {"POST", "/task", `{"userId":"u1","task":"x","files":[{"name":"a","content":"%"}]}`, nil, 400, "invalid_request", "not base64"},
-		"a file's unknown field":      {"POST", "/task", `{"userId":"u1","task":"x","files":[{"name":"a","contents":""}]}`, nil, 400, "invalid_request", `unknown field "contents"`},
-		"a key used for another task": {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrRepeat, 422, "idempotency_key_reused", "another request"},
-		"no decision":                 {"POST", "/tasks/t/approvals/a", `{"userId":"u1"}`, nil, 400, "invalid_request", `decision must be "approve" or "deny"`},
-		"a refusal for ever":          {"POST", "/tasks/t/approvals/a", `{"decision":"deny","scope":"task"}`, nil, 400, "invalid_request", "goes with the decision"},
-		"an unknown scope":            {"POST", "/tasks/t/approvals/a", `{"decision":"approve","scope":"all"}`, nil, 400, "invalid_request", "scope must be"},
-		"an answered approval":        {"POST", "/tasks/t/approvals/a", `{"decision":"approve"}`, fmt.Errorf("approval %w", orchestrator.ErrNotFound), 404, "not_found", "approval not found"},
-		"events of another's task":    {"GET", "/tasks/t/events?userId=u2", "", orchestrator.ErrNotFound, 404, "not_found", "not found"},
-		"a session at work":           {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
-		"a missing artifact":          {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
-		"an artifact outside":         {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
+		"malformed JSON":                        {"POST", "/task", `{"userId":`, nil, 400, "invalid_request", "not valid JSON"},
+		"no JSON object":                        {"POST", "/task", `[1]`, nil, 400, "invalid_request", "JSON object"},
+		"two objects":                           {"POST", "/task", `{} {}`, nil, 400, "invalid_request", "more after"},
+		"an unknown field":                      {"POST", "/task", `{"userId":"u1","tsak":"x"}`, nil, 400, "invalid_request", `unknown field "tsak"`},
+		"a field written otherwise":             {"POST", "/task", `{"USERID":"u1","task":"x"}`, nil, 400, "invalid_request", `unknown field "USERID"`},
+		"a field twice":                         {"POST", "/task", `{"userId":"u1","userId":"u2","task":"x"}`, nil, 400, "invalid_request", `"userId" is there twice`},
+		"no body":                               {"POST", "/task", ``, nil, 400, "invalid_request", "empty"},
+		"a field of another type":               {"POST", "/task", `{"userId":7}`, nil, 400, "invalid_request", `"userId" must be a string`},
+		"a user id of no form":                  {"POST", "/task", `{"userId":"../x","task":"x"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"no user id":                            {"POST", "/execute", `{"code":"1"}`, nil, 400, "invalid_user_id", "userId must match"},
+		"a timeout out of bounds":               {"POST", "/task", `{"userId":"u1","task":"x","timeoutMs":18446744073710}`, nil, 400, "invalid_request", "timeoutMs must be between"},
+		"a negative timeout":                    {"POST", "/execute", `{"userId":"u1","code":"x","timeoutMs":-1}`, nil, 400, "invalid_request", "timeoutMs must be between"},
+		"an empty task":                         {"POST", "/task", `{"userId":"u1"}`, fmt.Errorf("%w: the task is empty", orchestrator.ErrInvalid), 400, "invalid_request", "empty"},
+		"a task too long":                       {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("task %w", orchestrator.ErrTooLarge), 413, "too_large", "too large"},
+		"a foreign session":                     {"POST", "/task", `{"userId":"u1","task":"x"}`, fmt.Errorf("session %w", orchestrator.ErrNotFound), 404, "not_found", "not found"},
+		"too much at once":                      {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrFull, 503, "full", "full"},
+		"a user who waits with too much":        {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrShare, 429, "user_full", "too much"},
+		"a chat's field written otherwise":      {"POST", "/v1/chat/completions", `{"messages":[{"Role":"user","content":"x"}]}`, nil, 400, "invalid_request", `unknown field "Role"`},
+		"a chat's field twice":                  {"POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"x"}],"messages":[]}`, nil, 400, "invalid_request", `"messages" is there twice`},
+		"a message's field twice":               {"POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"x","content":"y"}]}`, nil, 400, "invalid_request", `"content" is there twice`},
+		"a part's field written otherwise":      {"POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"text","TEXT":"x"}]}]}`, nil, 400, "invalid_request", "not the JSON of a chat completion"},
+		"a field twice in what is ignored":      {"POST", "/v1/chat/completions", `{"metadata":{"a":1,"a":2},"messages":[{"role":"user","content":"x"}]}`, nil, 400, "invalid_request", `"a" is there twice`},
+		"a file's field twice":                  {"POST", "/task", `{"userId":"u1","task":"x","files":[{"name":"a","name":"b","content":""}]}`, nil, 400, "invalid_request", `"name" is there twice`},
+		"a file's field written otherwise":      {"POST", "/task", `{"userId":"u1","task":"x","files":[{"NAME":"a","content":""}]}`, nil, 400, "invalid_request", `unknown field "NAME"`},
+		"brackets without end":                  {"POST", "/v1/chat/completions", `{"x":` + strings.Repeat("[", 5000), nil, 400, "invalid_request", "100 deep"},
+		"an artifact to delete that is missing": {"DELETE", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
+		"a folder to delete":                    {"DELETE", "/artifacts/u1/x", "", fs.ErrInvalid, 400, "invalid_name", ""},
+		"an unknown language":                   {"POST", "/execute", `{"userId":"u1","code":"x"}`, orchestrator.ErrLanguage, 400, "unsupported_language", "language"},
+		"an unknown tool":                       {"GET", "/tools/x", "", &bridge.Error{Status: 404, Code: "unknown_tool", Message: "no such tool", Hint: "ask"}, 404, "unknown_tool", "no such tool"},
+		"an unknown parameter":                  {"GET", "/tools?quary=x", "", nil, 400, "invalid_request", `"quary"`},
+		"a bad limit":                           {"GET", "/tools?limit=-1", "", nil, 400, "invalid_request", "limit"},
+		"an unknown route":                      {"GET", "/nothing", "", nil, 404, "unknown_route", ""},
+		"a wrong method":                        {"DELETE", "/task", "", nil, 404, "unknown_route", ""},
+		"an unknown skill":                      {"GET", "/skills/x", "", nil, 404, "not_found", "skill"},
+		"a file that is no base64":              {"POST", "/task", `{"userId":"u1","task":"x","files":[{"name":"a","content":"%"}]}`, nil, 400, "invalid_request", "not base64"},
+		"a file's unknown field":                {"POST", "/task", `{"userId":"u1","task":"x","files":[{"name":"a","contents":""}]}`, nil, 400, "invalid_request", `unknown field "contents"`},
+		"a key used for another task":           {"POST", "/task", `{"userId":"u1","task":"x"}`, orchestrator.ErrRepeat, 422, "idempotency_key_reused", "another request"},
+		"no decision":                           {"POST", "/tasks/t/approvals/a", `{"userId":"u1"}`, nil, 400, "invalid_request", `decision must be "approve" or "deny"`},
+		"a refusal for ever":                    {"POST", "/tasks/t/approvals/a", `{"decision":"deny","scope":"task"}`, nil, 400, "invalid_request", "goes with the decision"},
+		"an unknown scope":                      {"POST", "/tasks/t/approvals/a", `{"decision":"approve","scope":"all"}`, nil, 400, "invalid_request", "scope must be"},
+		"an answered approval":                  {"POST", "/tasks/t/approvals/a", `{"decision":"approve"}`, fmt.Errorf("approval %w", orchestrator.ErrNotFound), 404, "not_found", "approval not found"},
+		"events of another's task":              {"GET", "/tasks/t/events?userId=u2", "", orchestrator.ErrNotFound, 404, "not_found", "not found"},
+		"a session at work":                     {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
+		"a missing artifact":                    {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
+		"an artifact outside":                   {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

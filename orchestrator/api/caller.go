@@ -76,6 +76,19 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 	return c
 }
 
+// stillAuthorized makes a check of the request's credential that outlives the handler:
+// a key that is revoked, or a token that runs out, ends what it has opened.
+func (s *Server) stillAuthorized(c *fiber.Ctx) func() error {
+	if s.opts.Authenticator == nil {
+		return func() error { return nil }
+	}
+	credential, _ := credentialOf(c.Get(fiber.HeaderAuthorization))
+	return func() error {
+		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
+		return err
+	}
+}
+
 func unauthorized(c *fiber.Ctx, message string) problem {
 	c.Set(fiber.HeaderWWWAuthenticate, `Bearer realm="airlock"`)
 	return problem{fiber.StatusUnauthorized, "unauthorized", message, "send an API key or a token as: Authorization: Bearer ..."}

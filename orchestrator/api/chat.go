@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -46,6 +47,11 @@ type chatContent struct {
 	other string // the type of a part that is no text
 }
 
+type chatPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *chatContent) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
@@ -54,15 +60,19 @@ func (c *chatContent) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &c.text) == nil {
 		return nil
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
+	var parts []json.RawMessage
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return fmt.Errorf("read a message's content: %w", err)
 	}
 	var text []string
-	for _, p := range parts {
+	for _, raw := range parts {
+		var p chatPart
+		if err := checkNames(raw, reflect.TypeOf(p), false); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return fmt.Errorf("read a part of a message: %w", err)
+		}
 		if p.Type == "text" {
 			text = append(text, p.Text)
 		} else if c.other == "" {
@@ -113,6 +123,9 @@ func (b *chatBody) request(user ident.User, session ident.Session) (r orchestrat
 // postChat answers a chat by working on a task.
 func (s *Server) postChat(c *fiber.Ctx) error {
 	var body chatBody
+	if err := checkNames(c.BodyRaw(), reflect.TypeOf(body), false); err != nil {
+		return err
+	}
 	if err := json.Unmarshal(c.BodyRaw(), &body); err != nil {
 		return badBody("the body is not the JSON of a chat completion")
 	}
@@ -135,7 +148,8 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	chat.model, chat.usage, chat.base = model, body.Options.IncludeUsage, "http://"+string(c.Request().Host())
+	chat.model, chat.usage = model, body.Options.IncludeUsage
+	chat.base = cmp.Or(s.opts.PublicURL, "http://"+string(c.Request().Host()))
 	chat.real = callerOf(c).Rights.Reveal
 	c.Set(sessionHeader, string(chat.session))
 	if body.Stream {

@@ -174,7 +174,7 @@ func (c *chat) stream(f *fiber.Ctx) error {
 		return err
 	}
 	s := &chatStream{chat: c, presenter: presenter{vault: task.Vault, real: c.real}}
-	follow := &follower{server: c.server, user: c.user, id: c.id, conn: f.Context().Conn(), write: s.write}
+	follow := &follower{server: c.server, user: c.user, id: c.id, conn: f.Context().Conn(), authorized: c.server.stillAuthorized(f), write: s.write}
 	f.Set(fiber.HeaderContentType, eventStream)
 	f.Set("X-Accel-Buffering", "no")
 	f.Context().SetBodyStreamWriter(func(w *bufio.Writer) {

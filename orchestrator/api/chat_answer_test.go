@@ -94,3 +94,17 @@ func TestATokenStaysInAnAddressThatAnEarlierTurnBegan(t *testing.T) {
 		t.Errorf("the stream holds the value: %s", body)
 	}
 }
+
+func TestLinksBeginWithThePublicURL(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	f := &fakeService{vault: v, task: orchestrator.Task{
+		Vault: v, Status: orchestrator.StatusCompleted, Message: v.FromModel("Done."),
+		Artifacts: []orchestrator.Artifact{{Name: v.FromModel("a.csv"), MIME: "text/csv"}},
+	}}
+	send := startWith(t, Options{Service: f, Port: "3000", Rights: all, PublicURL: "https://airlock.example.com"})
+	_, _, body := send("POST", "/v1/chat/completions", chatOf)
+	if links := linked(t, said(t, body)); len(links) != 1 || links[0] != "https://airlock.example.com/artifacts/local/a.csv" {
+		t.Errorf("the answer leads to %q", links)
+	}
+}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -20,12 +19,10 @@ import (
 // folds their case and takes the last of two, and a proxy in front may have judged
 // another one.
 func decode(c *fiber.Ctx, into any) error {
-	if err := checkFields(c.BodyRaw(), fieldsOf(into)); err != nil {
+	if err := checkNames(c.BodyRaw(), reflect.TypeOf(into).Elem(), true); err != nil {
 		return err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
-	decoder.DisallowUnknownFields() // of objects further in
-	err := decoder.Decode(into)
+	err := json.Unmarshal(c.BodyRaw(), into)
 	var kind *json.UnmarshalTypeError
 	var encoding base64.CorruptInputError
 	switch {
@@ -33,60 +30,11 @@ func decode(c *fiber.Ctx, into any) error {
 		return nil
 	case errors.As(err, &encoding):
 		return badBody("a file's content is not base64")
-	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return badBody(brief(strings.TrimPrefix(err.Error(), "json: ")))
 	case errors.As(err, &kind):
 		return badBody(fmt.Sprintf("field %q must be a %s", kind.Field, jsonName(kind.Type)))
 	default:
 		return badBody("the body is not valid JSON")
 	}
-}
-
-// fieldsOf lists the JSON names of a struct's fields.
-func fieldsOf(pointer any) []string {
-	t := reflect.TypeOf(pointer).Elem()
-	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
-}
-
-// checkFields accepts one JSON object with these fields, each at most once.
-func checkFields(body []byte, known []string) error {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	if begin, err := decoder.Token(); err != nil {
-		return syntaxProblem(err)
-	} else if begin != json.Delim('{') {
-		return badBody("the body must be a JSON object")
-	}
-	seen := map[string]bool{}
-	for decoder.More() {
-		token, err := decoder.Token()
-		if err != nil {
-			return syntaxProblem(err)
-		}
-		name, _ := token.(string)
-		if !slices.Contains(known, name) {
-			return badBody(fmt.Sprintf("unknown field %q", brief(name)))
-		}
-		if seen[name] {
-			return badBody(fmt.Sprintf("field %q is there twice", name))
-		}
-		seen[name] = true
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return syntaxProblem(err)
-		}
-	}
-	if _, err := decoder.Token(); err != nil {
-		return syntaxProblem(err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return badBody("there is more after the JSON object")
-	}
-	return nil
 }
 
 // syntaxProblem tells where JSON goes wrong.

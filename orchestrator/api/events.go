@@ -26,6 +26,8 @@ const (
 	heartbeat = 15 * time.Second
 	// goneCheck is how often it is looked whether the client is still there.
 	goneCheck = 500 * time.Millisecond
+	// callerCheck is how often it is looked whether the caller's credential still counts.
+	callerCheck = 2 * time.Second
 	// stallTime is how long a client may take nothing of an event.
 	stallTime = time.Minute
 	// partingTime is how long what was written may take to leave at the server's end.
@@ -55,7 +57,7 @@ func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, afte
 		return err
 	}
 	events := &eventWriter{after: after, presenter: presenter{vault: task.Vault, real: callerOf(c).Rights.Reveal}}
-	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), write: events.write}
+	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), authorized: s.stillAuthorized(c), write: events.write}
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
@@ -94,7 +96,10 @@ type follower struct {
 	id     ident.Task
 	seen   int // events up to here were given to write
 	conn   net.Conn
-	write  func(*bufio.Writer, orchestrator.Event) error
+	// authorized fails once the caller may not follow any more.
+	authorized func() error
+	checked    time.Time // when it was asked last
+	write      func(*bufio.Writer, orchestrator.Event) error
 }
 
 // follow ends with the task's last event, with ctx, or when the client is gone.
@@ -106,6 +111,9 @@ func (f *follower) follow(ctx context.Context, w *bufio.Writer) error {
 	for {
 		events, more, err := f.server.opts.Service.Events(f.user, f.id, f.seen)
 		if err != nil {
+			return err
+		}
+		if err := f.mayFollow(); err != nil {
 			return err
 		}
 		final, err := f.send(ctx, w, events)
@@ -136,10 +144,26 @@ func (f *follower) wait(ctx context.Context, w *bufio.Writer, more <-chan struct
 			if gone(f.conn) {
 				return net.ErrClosed
 			}
+			if err := f.mayFollow(); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// mayFollow asks from time to time whether the caller still may. Where that cannot be
+// told the stream ends too: its client can ask for the rest of it.
+func (f *follower) mayFollow() error {
+	if time.Since(f.checked) < callerCheck {
+		return nil
+	}
+	f.checked = time.Now()
+	if err := f.authorized(); err != nil {
+		return fmt.Errorf("the caller may not follow any more: %w", err)
+	}
+	return nil
 }
 
 // mayTake gives the client time to take what is written next: who reads nothing holds

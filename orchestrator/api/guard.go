@@ -34,9 +34,9 @@ func (s *Server) guard(c *fiber.Ctx) error {
 			Message: "compressed bodies are not taken", Hint: "send the body as it is, without Content-Encoding"}
 	}
 	if len(c.Request().Header.ContentType()) > 0 || len(c.BodyRaw()) > 0 {
-		if !jsonBody(c.Get(fiber.HeaderContentType)) {
+		if !jsonBody(c.Get(fiber.HeaderContentType)) && !isForm(c) {
 			return problem{Status: fiber.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-				Message: "the body must be JSON", Hint: "send the header Content-Type: application/json"}
+				Message: "the body must be JSON", Hint: "send the header Content-Type: application/json; POST /task takes multipart/form-data too"}
 		}
 	}
 	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")

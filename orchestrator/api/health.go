@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -12,6 +13,27 @@ import (
 // readyTimeout bounds the check of all components.
 const readyTimeout = 5 * time.Second
 
+// readyFor is how long an answer about the components counts: anybody may ask.
+const readyFor = time.Second
+
+// readiness is what was last found of the components.
+type readiness struct {
+	mu    sync.Mutex // guards all below; held while looking, so that one does at a time
+	at    time.Time
+	found map[string]error
+}
+
+func (r *readiness) look(ctx context.Context, check func(context.Context) map[string]error) map[string]error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found == nil || time.Since(r.at) >= readyFor {
+		ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+		defer cancel()
+		r.found, r.at = check(ctx), time.Now()
+	}
+	return r.found
+}
+
 // health says that the process answers.
 func (s *Server) health(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"status": "ok", "timestamp": time.Now().UTC()})
@@ -20,11 +42,9 @@ func (s *Server) health(c *fiber.Ctx) error {
 // ready says whether tasks can be worked on; component by component where callers
 // are not told apart anyway.
 func (s *Server) ready(c *fiber.Ctx) error {
-	ctx, cancel := context.WithTimeout(s.ctx, readyTimeout)
-	defer cancel()
 	status, code := "ok", fiber.StatusOK
 	components := fiber.Map{}
-	for name, err := range s.opts.Service.Check(ctx) {
+	for name, err := range s.readiness.look(s.ctx, s.opts.Service.Check) {
 		components[name] = "ok"
 		if err != nil {
 			components[name] = err.Error()

@@ -84,6 +84,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 	for operation, tc := range map[string]struct{ path, body string }{
 		"GET /artifacts/{userId}":                 {path: "/artifacts/u1"},
 		"GET /artifacts/{userId}/{name}":          {path: "/artifacts/u1/a.txt"},
+		"DELETE /artifacts/{userId}/{name}":       {path: "/artifacts/u1/a.txt"},
 		"DELETE /sessions/{id}":                   {path: "/sessions/ses_1"},
 		"GET /about":                              {path: "/about"},
 		"GET /servers":                            {path: "/servers"},

@@ -28,6 +28,7 @@ type Service interface {
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)
+	DeleteArtifact(context.Context, ident.User, string) error
 	// Visitor makes a vault of no session: its tokens stand for nothing elsewhere.
 	Visitor() (*pii.Vault, error)
 	Languages() []sandbox.Language

@@ -92,6 +92,8 @@ func problemOf(err error) problem {
 		return problem{fiber.StatusRequestEntityTooLarge, "too_large", "the script passes a limit of its sandbox", "put data into files or tools, not into the script"}
 	case errors.Is(err, orchestrator.ErrFull):
 		return problem{fiber.StatusServiceUnavailable, "full", err.Error(), "try again in a moment"}
+	case errors.Is(err, orchestrator.ErrShare):
+		return problem{fiber.StatusTooManyRequests, "user_full", err.Error(), "try again when one of your tasks has ended"}
 	case errors.Is(err, orchestrator.ErrClosed):
 		return problem{fiber.StatusServiceUnavailable, "shutting_down", err.Error(), "try again when the server is back"}
 	case errors.As(err, &framework) && framework.Code == fiber.StatusRequestEntityTooLarge:

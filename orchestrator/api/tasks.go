@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,16 +14,18 @@ import (
 )
 
 type taskBody struct {
-	UserID    string `json:"userId"`
-	Task      string `json:"task"`
-	SessionID string `json:"sessionId"`
-	Model     string `json:"model"`
-	MaxTurns  int    `json:"maxTurns"`
-	TimeoutMs int64  `json:"timeoutMs"`
-	Files     []struct {
-		Name    string `json:"name"`
-		Content []byte `json:"content"` // base64
-	} `json:"files"`
+	UserID    string     `json:"userId"`
+	Task      string     `json:"task"`
+	SessionID string     `json:"sessionId"`
+	Model     string     `json:"model"`
+	MaxTurns  int        `json:"maxTurns"`
+	TimeoutMs int64      `json:"timeoutMs"`
+	Files     []taskFile `json:"files"`
+}
+
+type taskFile struct {
+	Name    string `json:"name"`
+	Content []byte `json:"content"` // base64 in JSON
 }
 
 // maxTitle is how much of a task's text lists show, in bytes.
@@ -38,11 +41,36 @@ func (b *taskBody) uploads() (files []orchestrator.Upload) {
 	return files
 }
 
+func decodeTask(c *fiber.Ctx) (body taskBody, err error) {
+	if isForm(c) {
+		return body, decodeForm(c, &body)
+	}
+	return body, decode(c, &body)
+}
+
+// repeatOf is what lets a request be sent again. What counts is what it says: the same
+// form has another boundary each time.
+func repeatOf(c *fiber.Ctx, body taskBody) (r orchestrator.Repeat, err error) {
+	r.Key = c.Get("Idempotency-Key")
+	if len(r.Key) > maxKey {
+		return r, badBody(fmt.Sprintf("the header Idempotency-Key may have %d bytes", maxKey))
+	}
+	if r.Key == "" {
+		return r, nil
+	}
+	said, err := json.Marshal(body)
+	if err != nil {
+		return r, fmt.Errorf("put a task into JSON: %w", err)
+	}
+	r.Digest = sha256.Sum256(said)
+	return r, nil
+}
+
 // postTask takes a task in and, unless asked to answer at once, follows it to
 // its end.
 func (s *Server) postTask(c *fiber.Ctx) error {
-	var body taskBody
-	if err := decode(c, &body); err != nil {
+	body, err := decodeTask(c)
+	if err != nil {
 		return err
 	}
 	user, err := user(c, body.UserID)
@@ -53,9 +81,9 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	key := c.Get("Idempotency-Key")
-	if len(key) > maxKey {
-		return badBody(fmt.Sprintf("the header Idempotency-Key may have %d bytes", maxKey))
+	repeat, err := repeatOf(c, body)
+	if err != nil {
+		return err
 	}
 	if err := s.allow(c, user); err != nil {
 		return err
@@ -63,7 +91,7 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	id, err := s.opts.Service.Submit(s.ctx, orchestrator.TaskRequest{
 		User: user, Session: ident.Session(body.SessionID), Text: pii.NewRaw(body.Task), Model: body.Model,
 		MaxTurns: body.MaxTurns, Timeout: timeout, Files: body.uploads(),
-		Repeat: orchestrator.Repeat{Key: key, Digest: sha256.Sum256(c.BodyRaw())},
+		Repeat: repeat,
 	})
 	if err != nil {
 		return err

@@ -107,6 +107,14 @@ func (d *Dir) Remove(name string) error {
 	return cause(d.root.Remove(name))
 }
 
+// Date sets when a file was last changed.
+func (d *Dir) Date(name string, at time.Time) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return cause(d.root.Chtimes(name, at, at))
+}
+
 // RemoveAll deletes name and everything below it; links are not followed. Nothing
 // there is no error.
 func (d *Dir) RemoveAll(name string) error {

@@ -1,0 +1,39 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// expireEvery is how often artifacts are looked through for old ones.
+const expireEvery = time.Hour
+
+// keepTidy deletes artifacts that are past their age, at the start and then every
+// hour, until the service ends.
+func (s *Service) keepTidy() {
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		if err := s.expireArtifacts(s.ctx, time.Now()); err != nil {
+			s.log.Warn("deleting old artifacts failed; it is tried again in an hour", zap.Error(err))
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// expireArtifacts deletes what is older than ArtifactAge at a time.
+func (s *Service) expireArtifacts(ctx context.Context, now time.Time) error {
+	expired, err := s.opts.Workspaces.Expire(now.Add(-s.opts.ArtifactAge), now)
+	errs := []error{err}
+	for key, names := range expired {
+		errs = append(errs, s.dropArtifacts(ctx, key, names))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,56 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"time"
+
+	"airlock/ident"
+	"airlock/orchestrator/llm/llmtest"
+	"airlock/runtime/sandbox"
+)
+
+// TestAVaultGoesWithTheLastFileThatNeedsIt lets one session write two files, which go
+// by their user and by their age.
+func TestAVaultGoesWithTheLastFileThatNeedsIt(t *testing.T) {
+	t.Parallel()
+	name := "a.txt"
+	s := newTestService(t, llmtest.NewScript(), func(ctx context.Context, x sandbox.Execution) sandbox.Result {
+		return writes(name, func() string { return "x" })(ctx, x)
+	})
+	s.opts.ArtifactAge = 24 * time.Hour
+	var session ident.Session
+	for _, name = range []string{"a.txt", "b.txt"} {
+		out, err := s.Execute(t.Context(), ExecuteRequest{User: user, Session: session, Language: sandbox.JavaScript, Code: "x"})
+		if err != nil || len(out.Artifacts) != 1 {
+			t.Fatalf("execute: %v, %+v", err, out.Error)
+		}
+		session = out.Session
+	}
+	if err := s.DeleteArtifact(t.Context(), user, "a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteArtifact(t.Context(), user, "a.txt"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deleting it again: %v", err)
+	}
+	if v, err := s.kept.load(t.Context(), session); err != nil || v == nil {
+		t.Errorf("b.txt needs the vault: %v, %v", v, err)
+	}
+	if err := s.expireArtifacts(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := s.Artifacts(user); err != nil || len(files) != 1 {
+		t.Errorf("a young file expired: %v, %v", files, err)
+	}
+	if err := s.expireArtifacts(t.Context(), time.Now().Add(25*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := s.Artifacts(user); err != nil || len(files) != 0 {
+		t.Errorf("an old file is there: %v, %v", files, err)
+	}
+	if v, err := s.kept.load(t.Context(), session); err != nil || v != nil {
+		t.Errorf("nothing needs the vault: %v, %v", v, err)
+	}
+}
