@@ -78,6 +78,30 @@ func TestRequestIsAsRecorded(t *testing.T) {
 	}))
 }
 
+// A conversation that began with another model goes on with Gemini.
+func TestGeminiIsExcusedFromSignaturesOfOthers(t *testing.T) {
+	t.Parallel()
+	conversation := llm.Request{Messages: []llm.Message{
+		{Role: llm.Assistant, Parts: []llm.Part{
+			llm.ToolUse{ID: "a", Name: "f", Arguments: pii.Static(`{}`)},
+			llm.ToolUse{ID: "b", Name: "f", Arguments: pii.Static(`{}`)},
+		}},
+		{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "a", Content: pii.Static("1")}, llm.ToolResult{ID: "b", Content: pii.Static("2")}}},
+	}}
+	const mark = `"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+	if body := params(t, &Provider{host: googleHost, model: "m"}, conversation); bytes.Count(body, []byte(mark)) != 1 {
+		t.Errorf("want the mark once in\n%s", body)
+	}
+	if body := params(t, &Provider{host: "models.test", model: "m"}, conversation); bytes.Contains(body, []byte("extra_content")) {
+		t.Errorf("others get the mark too:\n%s", body)
+	}
+	signed := llm.NewOpaque("openai@"+googleHost+"/m", []byte(`{"calls":{"a":{"google":{"thought_signature":"c2lnbg=="}}}}`))
+	conversation.Messages[0].Parts = append(conversation.Messages[0].Parts, signed)
+	if body := params(t, &Provider{host: googleHost, model: "m"}, conversation); bytes.Contains(body, []byte("skip_")) || !bytes.Contains(body, []byte("c2lnbg==")) {
+		t.Errorf("Gemini's own signature is not what goes back:\n%s", body)
+	}
+}
+
 func TestTheAnswersBoundHasTheNameThatTheServerKnows(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{

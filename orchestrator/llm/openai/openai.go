@@ -113,6 +113,9 @@ func (p *Provider) official() bool {
 	return p.host == officialHost || strings.HasSuffix(p.host, ".openai.azure.com")
 }
 
+// googleHost is where Gemini's models are, by OpenAI's protocol too.
+const googleHost = "generativelanguage.googleapis.com"
+
 // origin marks opaque blocks: they go back to the model and server they came from.
 func (p *Provider) origin(model string) string { return name + "@" + p.host + "/" + model }
 

@@ -32,6 +32,19 @@ func (k kept) restore(m *sdk.ChatCompletionAssistantMessageParam) {
 	}
 }
 
+// unsigned is what Gemini takes in place of the signature of a call that another model
+// made: without any it refuses the conversation
+// (https://ai.google.dev/gemini-api/docs/thought-signatures).
+var unsigned = map[string]any{"google": map[string]string{"thought_signature": "skip_thought_signature_validator"}}
+
+// excuse marks the first call of a message from elsewhere. Gemini signs the first call
+// of a message only, and its messages have kept something.
+func (k kept) excuse(m *sdk.ChatCompletionAssistantMessageParam) {
+	if k.empty() && len(m.ToolCalls) > 0 {
+		m.ToolCalls[0].OfFunction.SetExtraFields(map[string]any{"extra_content": unsigned})
+	}
+}
+
 func anyOf(fields map[string]json.RawMessage) map[string]any {
 	values := make(map[string]any, len(fields))
 	for name, value := range fields {

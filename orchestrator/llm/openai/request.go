@@ -121,6 +121,9 @@ func (p *Provider) assistantMessage(m llm.Message, origin string) []sdk.ChatComp
 		message.Content.OfString = sdk.String(strings.Join(said, "\n\n"))
 	}
 	kept.restore(&message)
+	if p.host == googleHost {
+		kept.excuse(&message)
+	}
 	return []sdk.ChatCompletionMessageParamUnion{{OfAssistant: &message}}
 }
 

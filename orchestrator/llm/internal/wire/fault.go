@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -18,6 +19,7 @@ const (
 	maxErrorBody = 64 << 10
 	// statusOverloaded is not registered; Anthropic answers it when overloaded.
 	statusOverloaded = 529
+	statusLast       = 599
 )
 
 // ContextLength is the code of every provider's "the conversation is too long".
@@ -32,7 +34,7 @@ func (e Endpoint) statusFault(r *http.Response) *llm.Error {
 		Status:   r.StatusCode,
 		Code:     told.code(),
 		Retry:    retryStatus(r.StatusCode),
-		After:    retryAfter(r.Header, time.Now()),
+		After:    cmp.Or(retryAfter(r.Header, time.Now()), told.retryDelay()),
 	}
 	if wish, err := strconv.ParseBool(r.Header.Get("X-Should-Retry")); err == nil {
 		fault.Retry = wish
@@ -41,11 +43,15 @@ func (e Endpoint) statusFault(r *http.Response) *llm.Error {
 	return fault
 }
 
-// EventFault reads the error that a provider sent in place of an event.
+// EventFault reads the error that a provider sent in place of an event. Gateways and
+// local servers name the status that it would have had.
 func (e Endpoint) EventFault(event []byte) *llm.Error {
 	told := readTold(event)
-	fault := &llm.Error{Provider: e.Provider, Status: http.StatusOK, Code: told.code()}
+	fault := &llm.Error{Provider: e.Provider, Status: http.StatusOK, Code: told.code(), After: told.retryDelay()}
 	fault.Retry = !slices.Contains(permanentCodes, fault.Code)
+	if status := told.statusCode(); status != 0 {
+		fault.Status, fault.Retry = status, retryStatus(status)
+	}
 	e.explain(fault, told)
 	return fault
 }
@@ -98,9 +104,40 @@ type told struct {
 	Code    json.RawMessage `json:"code"`
 	Status  string          `json:"status"`
 	Message string          `json:"message"`
-	Details struct {
+	Details json.RawMessage `json:"details"`
+}
+
+// errorCode is Anthropic's, more telling than the type.
+func (t told) errorCode() string {
+	var details struct {
 		ErrorCode string `json:"error_code"`
-	} `json:"details"`
+	}
+	_ = json.Unmarshal(t.Details, &details) // others put lists there
+	return details.ErrorCode
+}
+
+// retryDelay is how long Google asks to wait: in the body, by a google.rpc.RetryInfo.
+func (t told) retryDelay() time.Duration {
+	var details []struct {
+		RetryDelay string `json:"retryDelay"`
+	}
+	_ = json.Unmarshal(t.Details, &details) // others put objects there
+	for _, d := range details {
+		if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
+			return bounded(delay.Seconds())
+		}
+	}
+	return 0
+}
+
+// statusCode is the HTTP status that a code stands for, 0 if it is none: vLLM sends
+// it as a number, LiteLLM as a string.
+func (t told) statusCode() int {
+	status, err := strconv.Atoi(strings.Trim(string(t.Code), `"`))
+	if err != nil || status < http.StatusBadRequest || status > statusLast {
+		return 0
+	}
+	return status
 }
 
 // readTold understands {"error":{…}}, the same in an array, as Gemini sends it,
@@ -130,8 +167,8 @@ var codeShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 func (t told) code() string {
 	var code string
 	_ = json.Unmarshal(t.Code, &code) // numbers repeat the status
-	for _, c := range []string{t.Details.ErrorCode, code, t.Type, t.Status} {
-		if codeShape.MatchString(c) {
+	for _, c := range []string{t.errorCode(), code, t.Type, t.Status} {
+		if codeShape.MatchString(c) && c != "None" { // as Python writes nothing
 			return c
 		}
 	}

@@ -101,8 +101,11 @@ func TestErrorBodiesOfManyServers(t *testing.T) {
 		"Anthropic with details":     {`{"type":"error","error":{"type":"rate_limit_error","message":"m","details":{"error_code":"enforced_spend_limit_reached"}}}`, "enforced_spend_limit_reached", "quota", false},
 		"OpenAI":                     {`{"error":{"message":"m","type":"requests","param":null,"code":"rate_limit_exceeded"}}`, "rate_limit_exceeded", "too many", true},
 		"Gemini":                     {`[{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}]`, "UNAVAILABLE", "try again", true},
-		"Gemini's bad key":           {`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`, "INVALID_ARGUMENT", "", true},
+		"Gemini's bad key":           {`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`, "INVALID_ARGUMENT", "", false},
 		"vLLM":                       {`{"object":"error","message":"This model's maximum context length is 4096 tokens.","type":"BadRequestError","param":null,"code":400}`, ContextLength, "longer than", false},
+		"vLLM within a stream":       {`{"error":{"message":"m","type":"InternalServerError","param":null,"code":500}}`, "InternalServerError", "try again", true},
+		"LiteLLM, nothing by Python": {`{"error":{"message":"m","type":"None","param":"None","code":"429"}}`, "", "too many", true},
+		"LiteLLM, a lasting error":   {`{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"400"}}`, "invalid_request_error", "refused", false},
 		"llama.cpp":                  {`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`, ContextLength, "longer than", false},
 		"Ollama":                     {`{"error":"model failed to load"}`, "", "try again", true},
 		"prose in place of a code":   {`{"error":{"code":"your text was: secret","type":"a b"}}`, "", "try again", true},
@@ -177,5 +180,15 @@ func TestErrorsOfDecodingAreReplaced(t *testing.T) {
 	err := Endpoint{Provider: "p"}.StreamError(t.Context(), errors.New("invalid character 's' in secret"))
 	if fault := (*llm.Error)(nil); !errors.As(err, &fault) || strings.Contains(err.Error(), "secret") || !fault.Retry {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Google's errors carry the wait in the body: https://cloud.google.com/apis/design/errors.
+func TestGooglesRetryInfoIsRead(t *testing.T) {
+	t.Parallel()
+	body := `[{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`
+	fault := Endpoint{Provider: "p"}.EventFault([]byte(body))
+	if fault.After != 34500*time.Millisecond || fault.Status != http.StatusTooManyRequests || !fault.Retry {
+		t.Errorf("%+v", fault)
 	}
 }
