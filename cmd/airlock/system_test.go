@@ -24,6 +24,7 @@ func openSystem(t testing.TB, change ...func(*Config)) *client {
 	c := &Config{
 		Host: "127.0.0.1", Port: 3000, DataDir: t.TempDir(), Catalog: "../../catalog.json", Auth: "none",
 		SandboxBackend: "wasm", SandboxTimeoutMs: 30_000, SandboxMemoryMB: 256, SandboxCPUQuota: 100_000, TokenExpiration: 3600, ApprovalTimeoutMs: 60_000, ModelContextTokens: 120_000,
+		TaskMaxTurns: 30, TaskTimeoutMs: 600_000, TaskMaxTokens: 4_000_000, TaskMaxToolCalls: 5000,
 		PIIMode: "sealed", LogLevel: "error", LogFormat: "json",
 	}
 	for _, f := range change {
