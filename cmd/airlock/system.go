@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,7 @@ import (
 	"airlock/orchestrator/auth"
 	"airlock/orchestrator/metrics"
 	"airlock/orchestrator/state"
+	"airlock/orchestrator/web"
 	"airlock/pii"
 	"airlock/pii/detect"
 	"airlock/runtime/wasm"
@@ -105,6 +107,9 @@ func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log
 		About: api.About{Version: version(), Model: m.String(), PIIMode: c.PIIMode}, Servers: s.manager,
 		Service: s.service, Hosts: c.hosts(), Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins, PublicURL: c.PublicURL,
 		Models: c.modelNames(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
+		Page: func(client *http.Client, baseURL string) (http.Handler, error) {
+			return web.New(web.Options{API: client, BaseURL: baseURL, Key: s.keys.page, SignIn: callers != nil, Log: log})
+		},
 	})
 }
 
@@ -218,6 +223,7 @@ type keys struct {
 	state     []byte // seals what is kept of sessions
 	callers   []byte // seals the API keys
 	upstream  []byte // seals the tokens for remote servers
+	page      []byte // seals the cookies of the web page
 	name      string // of the installation, for what it leaves outside of its folder
 	pseudonym ident.Pseudonym
 }
@@ -240,6 +246,7 @@ func (c *Config) openKeys() (keys, error) {
 	}{
 		{&naming, "airlock pseudonyms"}, {&k.state, "airlock sealed state"},
 		{&k.callers, "airlock api keys"}, {&k.upstream, "airlock tokens of remote servers"},
+		{&k.page, "airlock cookies of the web page"},
 	} {
 		if *derived.key, err = hkdf.Key(sha256.New, master, nil, derived.purpose, sha256.Size); err != nil {
 			return keys{}, fmt.Errorf("derive the key for %s: %w", derived.purpose, err)

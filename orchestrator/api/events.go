@@ -35,7 +35,7 @@ const (
 )
 
 // getEvents streams the events of a task: all of them, or those after the one that
-// the header Last-Event-ID names.
+// the header Last-Event-ID names. With follow=false it ends with those that there are.
 func (s *Server) getEvents(c *fiber.Ctx) error {
 	user, err := queryUser(c)
 	if err != nil {
@@ -47,17 +47,21 @@ func (s *Server) getEvents(c *fiber.Ctx) error {
 			return problem{fiber.StatusBadRequest, "invalid_request", "the header Last-Event-ID is no event's number", "send the id of the last event that arrived, or leave the header out"}
 		}
 	}
-	return s.streamEvents(c, user, ident.Task(c.Params("id")), after)
+	return s.sendEvents(c, user, ident.Task(c.Params("id")), after, c.QueryBool("follow", true))
 }
 
 // streamEvents answers with the events of a task after one of them, until its last.
 func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int) error {
+	return s.sendEvents(c, user, id, after, true)
+}
+
+func (s *Server) sendEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int, follow bool) error {
 	task, err := s.opts.Service.Task(user, id)
 	if err != nil {
 		return err
 	}
 	events := &eventWriter{after: after, presenter: presenter{vault: task.Vault, real: callerOf(c).Rights.Reveal}}
-	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), authorized: s.stillAuthorized(c), write: events.write}
+	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), authorized: s.stillAuthorized(c), write: events.write, once: !follow}
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
@@ -94,7 +98,8 @@ type follower struct {
 	server *Server
 	user   ident.User
 	id     ident.Task
-	seen   int // events up to here were given to write
+	seen   int  // events up to here were given to write
+	once   bool // ends with the events that there are
 	conn   net.Conn
 	// authorized fails once the caller may not follow any more.
 	authorized func() error
@@ -117,7 +122,7 @@ func (f *follower) follow(ctx context.Context, w *bufio.Writer) error {
 			return err
 		}
 		final, err := f.send(ctx, w, events)
-		if err != nil || final {
+		if err != nil || final || f.once {
 			return err
 		}
 		if err := f.wait(ctx, w, more, beat.C, look.C); err != nil {

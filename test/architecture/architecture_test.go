@@ -114,6 +114,8 @@ func TestForbiddenImports(t *testing.T) {
 		{"github.com/prometheus/", []string{"orchestrator/metrics"}, "what is counted can be reviewed in one place"},
 		{"github.com/getkin/kin-openapi", []string{"test/openapi"}, "the program does not need what its tests check its description with"},
 		{"github.com/nats-io/", []string{"orchestrator/state"}, "where things are kept can be replaced in one place"},
+		{"github.com/microcosm-cc/bluemonday", []string{"orchestrator/web"}, "markup from outside is let through in one place"},
+		{"github.com/alecthomas/chroma", []string{"orchestrator/web"}, "only people look at coloured code"},
 		{"github.com/alecthomas/kong", []string{"cmd"}, "only cmd reads flags and environment"},
 	}
 	all := packages(t)

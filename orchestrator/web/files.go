@@ -1,0 +1,203 @@
+package web
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+)
+
+func (v *visit) artifacts(ctx context.Context) ([]artifact, error) {
+	var list struct {
+		Artifacts []artifact `json:"artifacts"`
+	}
+	err := v.get(ctx, "/artifacts/"+url.PathEscape(v.about.User), &list)
+	return list.Artifacts, err
+}
+
+func (p *Page) showFiles(w http.ResponseWriter, r *http.Request, v *visit) error {
+	list, err := v.artifacts(r.Context())
+	if err != nil {
+		return err
+	}
+	p.render(w, http.StatusOK, "files", p.frame(r, v, frame{Title: "Files", Here: "files", Content: list}))
+	return nil
+}
+
+// openFile asks for one of the visitor's files; its receiver closes the body.
+func (v *visit) openFile(ctx context.Context, name, query string) (*http.Response, error) {
+	return v.open(ctx, http.MethodGet, "/artifacts/"+url.PathEscape(v.about.User)+"/"+pathOf(name)+query, nil)
+}
+
+func (v *visit) readFile(ctx context.Context, name, query string, most int64) (data []byte, kind string, err error) {
+	answer, err := v.openFile(ctx, name, query)
+	if err != nil {
+		return nil, "", err
+	}
+	defer answer.Body.Close()
+	data, err = io.ReadAll(io.LimitReader(answer.Body, most))
+	if err != nil {
+		return nil, "", fmt.Errorf("read a file: %w", err)
+	}
+	kind, _, err = mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		kind = "application/octet-stream"
+	}
+	return data, kind, nil
+}
+
+// inert is the policy for what is not a page of ours, wherever it is opened.
+const inert = "default-src 'none'; sandbox"
+
+// pictures are the types that are shown as such.
+var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
+
+func (p *Page) imageFile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	data, kind, err := v.readFile(r.Context(), r.PathValue("name"), "", maxAnswer)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(pictures, kind) {
+		return &problem{Status: http.StatusUnsupportedMediaType, Message: "That file is no picture.", Hint: "Download it instead."}
+	}
+	w.Header().Set("Content-Security-Policy", inert+"; style-src 'unsafe-inline'") // of a drawing itself
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(data)
+	return nil
+}
+
+// framed is the policy for a document that a script made: it may run its own scripts,
+// in an origin of its own, and reach nothing.
+const framed = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// frameFile shows a document with tokens: its scripts could bring values out.
+func (p *Page) frameFile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	data, _, err := v.readFile(r.Context(), r.PathValue("name"), "?tokenized=true", maxAnswer)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Security-Policy", framed)
+	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(data)
+	return nil
+}
+
+func (p *Page) downloadFile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	name := r.PathValue("name")
+	data, kind, err := v.readFile(r.Context(), name, "", maxAnswer)
+	if err != nil {
+		return err
+	}
+	attach(w, path.Base(name), kind)
+	_, _ = w.Write(data)
+	return nil
+}
+
+func attach(w http.ResponseWriter, name, kind string) {
+	w.Header().Set("Content-Security-Policy", inert)
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+}
+
+// downloadAll packs all files, one after the other. What fails in the midst breaks the
+// archive off, which programs for archives notice.
+func (p *Page) downloadAll(w http.ResponseWriter, r *http.Request, v *visit) error {
+	list, err := v.artifacts(r.Context())
+	if err != nil {
+		return err
+	}
+	attach(w, "airlock-files.zip", "application/zip")
+	pack := zip.NewWriter(w)
+	for _, a := range list {
+		if err := v.pack(r.Context(), pack, a.Name); err != nil {
+			return err
+		}
+		w.(http.Flusher).Flush() // package api serves pages, which may always stream
+	}
+	return pack.Close()
+}
+
+func (v *visit) pack(ctx context.Context, to *zip.Writer, name string) error {
+	answer, err := v.openFile(ctx, name, "")
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	entry, err := to.Create(name)
+	if err != nil {
+		return fmt.Errorf("pack a file: %w", err)
+	}
+	if _, err := io.Copy(entry, answer.Body); err != nil {
+		return fmt.Errorf("pack a file: %w", err)
+	}
+	return nil
+}
+
+// maxPreview bounds what is read to show a file, in bytes.
+const maxPreview = 1 << 20
+
+// preview is a file as the page shows it.
+type preview struct {
+	Name  string
+	Kind  string // "image", "table", "document", "markdown", "text", "none"
+	Size  int
+	Table table
+	Text  string
+	Lang  string
+	Cut   bool
+}
+
+func (p *Page) viewFile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	name := r.PathValue("name")
+	data, kind, err := v.readFile(r.Context(), name, "", maxPreview+1)
+	if err != nil {
+		return err
+	}
+	p.render(w, http.StatusOK, "preview", previewOf(name, kind, data))
+	return nil
+}
+
+func previewOf(name, kind string, data []byte) preview {
+	view := preview{Name: name, Kind: "text", Size: len(data), Cut: len(data) > maxPreview}
+	text := strings.ToValidUTF8(string(data[:min(len(data), maxPreview)]), "\uFFFD")
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case slices.Contains(pictures, kind):
+		view.Kind = "image"
+	case ext == ".html" || ext == ".htm":
+		view.Kind = "document"
+	case ext == ".csv" || ext == ".tsv":
+		view.table(tableOfCSV(text, ext))
+	case ext == ".json":
+		view.table(tableOfJSON([]byte(text)))
+		view.Lang, text = "json", pretty([]byte(text))
+	case ext == ".md":
+		view.Kind = "markdown"
+	case !isText(kind, text):
+		view.Kind = "none"
+	}
+	if view.Kind == "text" || view.Kind == "markdown" {
+		view.Text = text
+	}
+	if view.Kind == "text" && view.Lang == "" {
+		view.Lang = strings.TrimPrefix(path.Ext(name), ".")
+	}
+	return view
+}
+
+func (v *preview) table(t table, ok bool) {
+	if ok {
+		v.Kind, v.Table = "table", t
+	}
+}
+
+func isText(kind, text string) bool {
+	return strings.HasPrefix(kind, "text/") || kind == "application/json" || !strings.ContainsAny(text, "\x00\uFFFD")
+}
