@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,17 +77,35 @@ func (c *Conversation) Execute(ctx context.Context, r ExecuteRequest) (Execution
 	return out, told, err
 }
 
-// SearchTools lists or searches the tools that scripts can call.
+// listedTools is how many names of tools a model is told at once.
+const listedTools = 400
+
+// SearchTools lists or searches the tools that scripts can call, as the bridge puts it
+// into JSON: a page of them that fits the model's share.
 func (c *Conversation) SearchTools(ctx context.Context, q bridge.Query) (pii.Tokenized, error) {
 	session, leave, err := c.enter()
 	if err != nil {
 		return noText, err
 	}
 	defer leave()
-	return c.service.searchTools(ctx, session, q)
+	switch {
+	case q.Limit == 0 && q.Text == "":
+		q.Limit = listedTools
+	case q.Text != "" && q.Detail == "":
+		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
+	}
+	for {
+		found, err := c.service.opts.Bridge.Search(ctx, session.viewer(), q)
+		if err != nil || found.Len() <= c.service.opts.Limits.ModelBytes {
+			return found, err
+		}
+		if q.Limit = min(cmp.Or(q.Limit, modelFound), listedTools) / 2; q.Limit == 0 {
+			return c.service.outline(session, found, nil)
+		}
+	}
 }
 
-// DescribeTool describes one tool.
+// DescribeTool describes one tool, likewise.
 func (c *Conversation) DescribeTool(ctx context.Context, name string) (pii.Tokenized, error) {
 	session, leave, err := c.enter()
 	if err != nil {

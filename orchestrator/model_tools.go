@@ -161,7 +161,7 @@ func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool
 	return a.told(ctx, found, err)
 }
 
-// searchTools searches as suits a model, which is told no more than its share.
+// searchTools searches as suits a model.
 func (s *Service) searchTools(ctx context.Context, session *session, q bridge.Query) (pii.Tokenized, error) {
 	if q.Text != "" && q.Detail == "" {
 		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
@@ -195,7 +195,7 @@ func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bo
 	if fault, ok := arguments(text, &in); !ok {
 		return fault, true, nil
 	}
-	found, err := a.describeTool(ctx, a.task.session, in.Name)
+	found, err := a.opts.Bridge.Describe(ctx, a.task.session.viewer(), in.Name)
 	return a.told(ctx, found, err)
 }
 
@@ -204,7 +204,7 @@ func (a *agent) told(ctx context.Context, found pii.Tokenized, err error) (pii.T
 	var refused *bridge.Error
 	switch {
 	case err == nil:
-		return found, false, nil
+		return pii.Cut(found, a.opts.Limits.ModelBytes), false, nil
 	case ctx.Err() != nil:
 		return noText, false, context.Cause(ctx)
 	case errors.As(err, &refused):

@@ -17,7 +17,11 @@ func TestServerTakesKeys(t *testing.T) {
 	t.Parallel()
 	var config *Config
 	cl := openSystem(t, func(c *Config) { c.Auth, c.RateLimitMax, c.RateLimitWindowMs = "keys", 100, 1000; config = c })
-	if err := config.guardAPI(t.Context(), cl.system, zap.NewNop()); err != nil {
+	callers, err := config.openCallers(t.Context(), cl.system, zap.NewNop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := config.guardAPI(t.Context(), cl.system, callers, zap.NewNop()); err != nil {
 		t.Fatal(err)
 	}
 	client, base := cl.system.api.Client()

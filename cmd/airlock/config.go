@@ -16,12 +16,14 @@ import (
 type Config struct {
 	Host    string `default:"127.0.0.1" env:"HOST" help:"Address to listen on."`
 	Port    int    `default:"3000" env:"PORT" help:"Port of the HTTP API; 0 picks a free one."`
+	MCPPort int    `name:"mcp-port" default:"3001" env:"MCP_PORT" help:"Port of the MCP server; 0 picks a free one."`
 	DataDir string `default:"./data" env:"DATA_DIR" type:"path" help:"Workspaces, artifacts, skills, keys."`
 	Catalog string `default:"./catalog.json" env:"CATALOG" type:"path" help:"The upstream servers."`
 
 	AllowedHosts   []string `env:"ALLOWED_HOSTS" help:"Further values of the Host header that mean this server, with their ports."`
 	PublicURL      string   `name:"public-url" env:"PUBLIC_URL" help:"How people reach this server, such as https://airlock.example.com behind a proxy."`
 	AllowedOrigins []string `env:"ALLOWED_ORIGINS" help:"Origins whose pages may call this server."`
+	TrustedProxies []string `env:"TRUSTED_PROXIES" help:"Addresses of proxies, such as 10.0.0.0/8, that may say by x-user-id whom an MCP host calls for."`
 	Auth           string   `default:"none" env:"AUTH" enum:"none,keys,jwt" help:"Who may call: none is for loopback only, keys takes API keys, jwt tokens of a provider."`
 	AuthJWKSURL    string   `name:"auth-jwks-url" env:"AUTH_JWKS_URL" help:"Where the provider of tokens publishes its keys."`
 	AuthAudience   string   `env:"AUTH_AUDIENCE" help:"Audience that tokens must be for."`
@@ -88,6 +90,7 @@ func (c *Config) Validate() error {
 		value, low, high int
 	}{
 		{"PORT", c.Port, 0, 65535},
+		{"MCP_PORT", c.MCPPort, 0, 65535},
 		{"SANDBOX_TIMEOUT_MS", c.SandboxTimeoutMs, 1, 3_600_000},
 		{"SANDBOX_MEMORY_MB", c.SandboxMemoryMB, 8, 65_536},
 		{"SANDBOX_CPU_QUOTA", c.SandboxCPUQuota, 1000, 6_400_000},
@@ -122,6 +125,9 @@ func (c *Config) Validate() error {
 	}
 	if c.PublicURL != "" && !isOrigin(c.PublicURL) {
 		return fmt.Errorf("PUBLIC_URL is %q; it must be http:// or https:// with a host and maybe a port, such as https://airlock.example.com, without a path", c.PublicURL)
+	}
+	if _, err := parseProxies(c.TrustedProxies); err != nil {
+		return err
 	}
 	return c.validateTokens()
 }

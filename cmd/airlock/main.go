@@ -72,6 +72,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Say what this program was built from."`
 
 	Serve   serveCommand   `cmd:"" help:"Serve the HTTP API."`
+	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve one MCP host over standard input and output."`
 	Run     runCommand     `cmd:"" help:"Run a script against the tools, without a model."`
 	Task    taskCommand    `cmd:"" help:"Let the agent work on one task."`
 	Tools   toolsCommand   `cmd:"" help:"Look at and call the tools of the upstream servers."`

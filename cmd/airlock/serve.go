@@ -14,6 +14,7 @@ import (
 
 	"airlock/orchestrator/api"
 	"airlock/orchestrator/auth"
+	"airlock/orchestrator/mcpserver"
 )
 
 type serveCommand struct{}
@@ -34,18 +35,30 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 	}
 	defer listener.Close()
 	c.Port = listener.Addr().(*net.TCPAddr).Port
+	hosts, err := c.listenMCP()
+	if err != nil {
+		return err
+	}
+	defer hosts.Close()
 	s, err := c.open(log)
 	if err != nil {
 		return err
 	}
-	if err := c.guardAPI(ctx, s, log); err != nil {
+	callers, err := c.openCallers(ctx, s, log)
+	if err == nil {
+		err = c.guardAPI(ctx, s, callers, log)
+	}
+	if err == nil {
+		err = c.serveMCP(s, callers, hosts, log)
+	}
+	if err != nil {
 		return errors.Join(err, s.Close())
 	}
 	m, err := c.chooseModel()
 	if err != nil {
 		return errors.Join(err, s.Close())
 	}
-	log.Info("airlock is serving", zap.String("url", "http://"+listener.Addr().String()), zap.String("model", m.String()), zap.String("catalog", c.Catalog))
+	log.Info("airlock is serving", zap.String("url", "http://"+listener.Addr().String()), zap.String("mcp", "http://"+hosts.Addr().String()+mcpserver.Path), zap.String("model", m.String()), zap.String("catalog", c.Catalog))
 	if c.Auth == "none" {
 		log.Warn("no authentication: everybody on this machine may use this server and see the values of every user")
 	}
@@ -62,11 +75,7 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 }
 
 // guardAPI puts the API that others reach in place of the commands' own.
-func (c *Config) guardAPI(ctx context.Context, s *system, log *zap.Logger) error {
-	callers, err := c.openCallers(ctx, s, log)
-	if err != nil {
-		return err
-	}
+func (c *Config) guardAPI(ctx context.Context, s *system, callers api.Authenticator, log *zap.Logger) (err error) {
 	own := s.api
 	rate := api.Rate{Most: c.RateLimitMax, Window: time.Duration(c.RateLimitWindowMs) * time.Millisecond}
 	if s.api, err = c.newAPI(s, callers, rate, log); err != nil {

@@ -41,6 +41,7 @@ func TestStories(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("CATALOG", catalog)
 			e.Setenv("SANDBOX_BACKEND", "wasm")
+			e.Setenv("MCP_PORT", "0")
 			e.Setenv("DATA_DIR", filepath.Join(e.WorkDir, "data"))
 			e.Setenv("EVERYTHING", everything)
 			return nil

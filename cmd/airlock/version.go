@@ -23,3 +23,11 @@ func version() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// moduleVersion is the version alone, as protocols want it.
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return "unknown"
+}

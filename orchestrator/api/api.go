@@ -25,6 +25,7 @@ import (
 	"go.uber.org/zap"
 
 	"airlock/orchestrator/auth"
+	"airlock/orchestrator/origins"
 )
 
 // Options are what a Server is made of. All but Log are required.
@@ -68,14 +69,15 @@ const bodyLimit = 8 << 20
 
 // Server serves the API on listeners.
 type Server struct {
-	opts   Options
-	app    *fiber.App
-	ctx    context.Context //nolint:containedctx // the server's own life: ends with Shutdown, parent of every wait
-	cancel context.CancelFunc
-	work   sync.WaitGroup // in-process listeners
-	tries  *tries
-	rates  *rates
-	page   http.Handler // nil without one
+	opts    Options
+	app     *fiber.App
+	origins origins.Policy
+	ctx     context.Context //nolint:containedctx // the server's own life: ends with Shutdown, parent of every wait
+	cancel  context.CancelFunc
+	work    sync.WaitGroup // in-process listeners
+	tries   *tries
+	rates   *rates
+	page    http.Handler // nil without one
 
 	readiness readiness
 }
@@ -89,7 +91,10 @@ func New(o Options) (*Server, error) {
 		o.Log = zap.NewNop()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate)}
+	s := &Server{
+		opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate),
+		origins: origins.Policy{Hosts: o.Hosts, Port: o.Port, Origins: o.Origins},
+	}
 	s.app = fiber.New(fiber.Config{
 		AppName:               "airlock",
 		BodyLimit:             bodyLimit,

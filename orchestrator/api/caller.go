@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -37,7 +36,7 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 		c.Locals(callerKey, auth.Caller{Rights: s.opts.Rights})
 		return c.Next()
 	}
-	credential, ok := credentialOf(c.Get(fiber.HeaderAuthorization))
+	credential, ok := auth.Bearer(c.Get(fiber.HeaderAuthorization))
 	if !ok {
 		return unauthorized(c, "the request holds no credential")
 	}
@@ -52,11 +51,6 @@ func (s *Server) authenticate(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-func credentialOf(header string) (string, bool) {
-	scheme, credential, ok := strings.Cut(header, " ")
-	return strings.TrimSpace(credential), ok && strings.EqualFold(scheme, "Bearer")
-}
-
 // strangersBody bounds the bodies of requests that nobody is known to have sent.
 const strangersBody = 64 << 10
 
@@ -65,7 +59,7 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 	if n := h.ContentLength(); s.opts.Authenticator == nil || n >= 0 && n <= strangersBody {
 		return c
 	}
-	credential, ok := credentialOf(string(h.Peek(fiber.HeaderAuthorization)))
+	credential, ok := auth.Bearer(string(h.Peek(fiber.HeaderAuthorization)))
 	if ok {
 		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
 		ok = err == nil
@@ -82,7 +76,7 @@ func (s *Server) stillAuthorized(c *fiber.Ctx) func() error {
 	if s.opts.Authenticator == nil {
 		return func() error { return nil }
 	}
-	credential, _ := credentialOf(c.Get(fiber.HeaderAuthorization))
+	credential, _ := auth.Bearer(c.Get(fiber.HeaderAuthorization))
 	return func() error {
 		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
 		return err

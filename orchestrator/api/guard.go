@@ -3,8 +3,6 @@ package api
 import (
 	"bytes"
 	"mime"
-	"net"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -21,11 +19,11 @@ func (s *Server) guard(c *fiber.Ctx) error {
 			Message: "a header that decides how the request is read is there twice, or beside one it excludes",
 			Hint:    "send Host, Origin, Content-Type and Content-Length or Transfer-Encoding once each"}
 	}
-	if !s.knownHost(c.Get(fiber.HeaderHost)) || !s.knownHost(string(c.Request().URI().Host())) {
+	if !s.origins.KnownHost(c.Get(fiber.HeaderHost)) || !s.origins.KnownHost(string(c.Request().URI().Host())) {
 		return problem{Status: fiber.StatusMisdirectedRequest, Code: "unknown_host",
 			Message: "this server does not answer to that Host", Hint: "use localhost, or add the name to ALLOWED_HOSTS"}
 	}
-	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.knownOrigin(origin) {
+	if origin := c.Get(fiber.HeaderOrigin); origin != "" && !s.origins.KnownOrigin(origin) {
 		return problem{Status: fiber.StatusForbidden, Code: "foreign_origin",
 			Message: "pages of that origin may not call this server", Hint: "add the origin to ALLOWED_ORIGINS if you trust its pages"}
 	}
@@ -62,27 +60,6 @@ func ambiguous(c *fiber.Ctx) bool {
 	}
 	twice := slices.ContainsFunc(single, func(name string) bool { return count[name] > 1 })
 	return twice || count["content-length"] > 0 && count["transfer-encoding"] > 0
-}
-
-func (s *Server) knownHost(host string) bool {
-	host = strings.ToLower(host)
-	if slices.Contains(s.opts.Hosts, host) {
-		return true
-	}
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		name, port = strings.Trim(host, "[]"), "80"
-	}
-	return port == s.opts.Port && (name == "localhost" || name == "127.0.0.1" || name == "::1")
-}
-
-// knownOrigin accepts the server's own pages and those of configured origins.
-func (s *Server) knownOrigin(origin string) bool {
-	if slices.Contains(s.opts.Origins, origin) {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && s.knownHost(u.Host)
 }
 
 func jsonBody(contentType string) bool {

@@ -8,6 +8,7 @@ package auth
 
 import (
 	"errors"
+	"strings"
 
 	"airlock/ident"
 )
@@ -32,3 +33,9 @@ type Caller struct {
 // ErrUnauthorized is wrapped for credentials that are not accepted. The text around
 // it tells why in words that hold nothing of the credential.
 var ErrUnauthorized = errors.New("not authorized")
+
+// Bearer returns the credential of an Authorization header (RFC 6750), if it holds one.
+func Bearer(header string) (credential string, ok bool) {
+	scheme, credential, ok := strings.Cut(header, " ")
+	return strings.TrimSpace(credential), ok && strings.EqualFold(scheme, "Bearer")
+}

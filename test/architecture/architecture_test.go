@@ -55,7 +55,7 @@ var tiers = [][]string{
 	{"cmd"},
 	{"orchestrator/api", "orchestrator/web", "orchestrator/mcpserver"},
 	{"orchestrator"},
-	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth", "orchestrator/metrics"},
+	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth", "orchestrator/metrics", "orchestrator/origins", "orchestrator/docstring"},
 	{"runtime/sandbox", "runtime/helpers", "discovery", "workspace/rooted"},
 	{"servers"},
 	{"pii"},
