@@ -69,6 +69,7 @@ check: build lint ## build, lint, format and tidy; fails on any difference that 
 .PHONY: bench
 bench: deps ## measure, side by side in one run
 	@$(GO) test -count=1 -v -run TestContextCost ./test/contextcost | grep -vE '^(=== |--- |PASS)'
+	$(GO) test -run '^$$' -bench 'TaskOverhead|TasksAtOnce' -benchtime 100x ./cmd/airlock
 	$(GO) test -run '^$$' -bench . -benchmem -count $${COUNT:-1} $(PACKAGES)
 
 .PHONY: servers-check

@@ -1,9 +1,19 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"airlock/orchestrator/llm"
+	"airlock/orchestrator/llm/llmtest"
 )
 
 // BenchmarkWarmScript measures scripts that come in over the API and run in a warm
@@ -50,4 +60,98 @@ func reportPercentiles(b *testing.B, took []time.Duration) {
 	at := func(p int) float64 { return took[len(took)*p/100].Seconds() * 1000 }
 	b.ReportMetric(at(50), "p50-ms")
 	b.ReportMetric(at(99), "p99-ms")
+}
+
+// instantModel answers at once: with a script first, if there is to be one, and then
+// with an answer.
+func instantModel(b *testing.B, code string) func(*Config) {
+	model := llmtest.NewEndlessServer(b, func(request []byte) llmtest.Turn {
+		if code == "" || bytes.Contains(request, []byte(`"role":"tool"`)) {
+			return llmtest.Turn{Text: "There are 42."}
+		}
+		return llmtest.Turn{Calls: []llm.Call{{ID: "a", Name: "execute_code", Arguments: fmt.Sprintf(`{"code":%q}`, code)}}}
+	})
+	return func(c *Config) {
+		c.LLMProvider, c.LLMBaseURL, c.LLMModel, c.LLMAPIKey = "openai", model.OpenAIURL(), "m", "k"
+	}
+}
+
+// BenchmarkTaskOverhead measures what a whole task over the API costs beside its model,
+// which answers at once, and beside its sandbox: that is opened before, as it is while a
+// real model thinks, and the time that the script runs is taken off.
+func BenchmarkTaskOverhead(b *testing.B) {
+	for name, code := range map[string]string{"answer": "", "script": "return 6 * 7"} {
+		b.Run(name, func(b *testing.B) {
+			c := openSystem(b, instantModel(b, code))
+			var overhead []time.Duration
+			for b.Loop() {
+				opened := c.execute(b, "bench", "return 1", false)
+				body := map[string]any{"userId": "bench", "task": "How many?", "sessionId": opened.SessionID}
+				var answer taskAnswer
+				scripts, begun := c.scriptTime(b), time.Now()
+				if err := c.do(b.Context(), "/task", body, &answer); err != nil || answer.Status != "completed" {
+					b.Fatalf("%v, ended %s: %+v", err, answer.Status, answer.Error)
+				}
+				took := time.Since(begun)
+				overhead = append(overhead, took-(c.scriptTime(b)-scripts))
+			}
+			reportPercentiles(b, overhead)
+		})
+	}
+}
+
+// scriptTime is how long scripts have run so far, as /metrics tells.
+func (c *client) scriptTime(b *testing.B) (sum time.Duration) {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, c.base+"/metrics", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	answer, err := c.http.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "airlock_execution_seconds_sum{") {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(lines.Text()[strings.LastIndexByte(lines.Text(), ' ')+1:], 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(seconds * float64(time.Second))
+	}
+	if err := lines.Err(); err != nil {
+		b.Fatal(err)
+	}
+	return sum
+}
+
+// BenchmarkTasksAtOnce measures how many tasks a second are finished when sixteen users
+// ask at once, of a model that answers at once.
+func BenchmarkTasksAtOnce(b *testing.B) {
+	for name, code := range map[string]string{"answer": "", "script": "return 6 * 7"} {
+		b.Run(name, func(b *testing.B) {
+			c := openSystem(b, instantModel(b, code))
+			c.task(b, "bench", "How many?")
+			var users atomic.Int64
+			b.SetParallelism(8) // times the two cores
+			begun := time.Now()
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				user := fmt.Sprintf("user%d", users.Add(1))
+				body := map[string]any{"userId": user, "task": "How many?"}
+				for pb.Next() {
+					var answer taskAnswer
+					if err := c.do(b.Context(), "/task", body, &answer); err != nil || answer.Status != "completed" {
+						b.Errorf("%v, ended %s: %+v", err, answer.Status, answer.Error)
+						return
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "tasks/s")
+		})
+	}
 }

@@ -17,11 +17,13 @@ import (
 // Server plays a model's provider over HTTP on a loopback port: the Messages API
 // of Anthropic and the chat completions of OpenAI, both streaming.
 type Server struct {
-	turns []Turn
-	http  *httptest.Server
-	gone  chan struct{} // closed when the server ends
+	answer func(n int, request []byte) (Turn, bool) // false when the script is over
+	keep   bool                                     // what was received
+	http   *httptest.Server
+	gone   chan struct{} // closed when the server ends
 
-	mu     sync.Mutex // guards the two below
+	mu     sync.Mutex // guards all below
+	count  int
 	bodies [][]byte
 	heads  []http.Header
 }
@@ -33,7 +35,25 @@ const maxRequest = 32 << 20
 // any further one with status 500. It ends with the test.
 func NewServer(t testing.TB, turns ...Turn) *Server {
 	t.Helper()
-	s := &Server{turns: turns, gone: make(chan struct{})}
+	return start(t, &Server{keep: true, answer: func(n int, _ []byte) (Turn, bool) {
+		if n >= len(turns) {
+			return Turn{}, false
+		}
+		return turns[n], true
+	}})
+}
+
+// NewEndlessServer starts a server that answers each request with what answer makes of
+// its body, and keeps nothing of what it received. Answer must be safe for concurrent
+// use.
+func NewEndlessServer(t testing.TB, answer func(request []byte) Turn) *Server {
+	t.Helper()
+	return start(t, &Server{answer: func(_ int, request []byte) (Turn, bool) { return answer(request), true }})
+}
+
+func start(t testing.TB, s *Server) *Server {
+	t.Helper()
+	s.gone = make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.handler(anthropicWire{}))
 	mux.HandleFunc("POST /v1/chat/completions", s.handler(openaiWire{}))
@@ -68,12 +88,16 @@ func (s *Server) Headers() []http.Header {
 	return slices.Clone(s.heads)
 }
 
+// record counts a request, and keeps it if it is to be.
 func (s *Server) record(r *http.Request, body []byte) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.bodies = append(s.bodies, body)
-	s.heads = append(s.heads, r.Header.Clone())
-	return len(s.bodies) - 1
+	if s.keep {
+		s.bodies = append(s.bodies, body)
+		s.heads = append(s.heads, r.Header.Clone())
+	}
+	s.count++
+	return s.count - 1
 }
 
 // protocol is how a provider writes what a turn says.
@@ -103,11 +127,11 @@ func (s *Server) handler(p protocol) http.HandlerFunc {
 			return
 		}
 		n := s.record(r, body)
-		if n >= len(s.turns) {
+		turn, ok := s.answer(n, body)
+		if !ok {
 			refuse(w, p, http.StatusInternalServerError, Fault{Message: ErrScriptOver.Error()})
 			return
 		}
-		turn := s.turns[n]
 		if !s.held(r, turn) {
 			return
 		}
