@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -67,6 +70,37 @@ func TestWhatIsTypedBeforeAQuestionAnswersNothing(t *testing.T) {
 		if got := (<-decided)["decision"]; got != tc.want {
 			t.Errorf("typed %q before and %q after: %v, want %s", tc.before, tc.after, got, tc.want)
 		}
+	}
+}
+
+// Somebody at a terminal approves the calls of one tool for the rest of the task.
+func TestATaskAsksAtTheTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	catalog := `{"schemaVersion": 1, "servers": {"database": {"transport": "builtin", "tools": {"approval": {"query": "required"}}}}}`
+	if err := os.WriteFile(filepath.Join(dir, "catalog.json"), []byte(catalog), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	person, program := pseudoTerminal(t)
+	task := exec.CommandContext(t.Context(), "airlock", "task", "Analyze the latest sales data and create a summary report")
+	task.Dir, task.Env = dir, append(os.Environ(), "SANDBOX_BACKEND=wasm")
+	task.ExtraFiles = []*os.File{program}
+	task.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	var out strings.Builder
+	task.Stdout = &out
+	if err := errors.Join(task.Start(), program.Close()); err != nil { // so that reading ends with the task
+		t.Fatal(err)
+	}
+	shown := bufio.NewReader(person)
+	waitShown(t, shown, "The task wants to call database__query")
+	for _, answer := range []string{"perhaps\n", "t\n"} {
+		waitShown(t, shown, "Allow? y = yes, t = yes, also later calls of this tool in this task, n = no: ")
+		if _, err := person.WriteString(answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := task.Wait(); err != nil || !strings.Contains(out.String(), "#") {
+		t.Errorf("the task ended with %v and printed %q", err, out.String())
 	}
 }
 
