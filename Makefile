@@ -8,6 +8,7 @@ GO       ?= go
 LINT     := $(GO) tool -modfile=tools/go.mod golangci-lint
 ENGINE   := runtime/wasm/engine
 PEERS    := test/npm
+HOSTS    := test/mcp
 PACKAGES ?= ./...
 # The race detector needs a C compiler; CI sets RACE=-race.
 RACE     ?=
@@ -26,8 +27,11 @@ $(ENGINE)/module/engine.wasm: $(ENGINE)/package-lock.json $(wildcard $(ENGINE)/p
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json
 	npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --silent
 
+$(HOSTS)/node_modules/.package-lock.json: $(HOSTS)/package-lock.json
+	npm ci --prefix $(HOSTS) --ignore-scripts --no-audit --no-fund --silent
+
 .PHONY: deps
-deps: engine $(PEERS)/node_modules/.package-lock.json ## install what the tests talk to
+deps: engine $(PEERS)/node_modules/.package-lock.json $(HOSTS)/node_modules/.package-lock.json ## install what the tests talk to
 
 .PHONY: build
 build: engine ## build bin/airlock
@@ -50,6 +54,11 @@ test: deps ## run every test
 	$(GO) test -timeout 15m $(RACE) $(PACKAGES)
 	@docker image inspect airlock-sandbox:latest >/dev/null 2>&1 || echo "skipped: tests of the docker sandbox, for which scripts/docker-engine.sh starts an engine and make sandbox-base sandbox-image makes the image"
 	@$(GO) test -count=1 -v -run 'TestSyntheticSentences|TestRecognizerCases|TestPackCases' ./pii/detect | grep -vE '^(=== |--- |PASS)'
+
+.PHONY: conformance
+conformance: deps ## run MCP's own suite in full and write docs/CONFORMANCE.md (RUNS=50)
+	$(GO) test ./orchestrator/mcpserver -count=1 -timeout 20m -run TestConformance -conformance-runs $${RUNS:-50} -update-conformance
+	$(GO) test ./test/conformance -count=1 -timeout 20m -conformance-all -update-conformance
 
 .PHONY: security-table
 security-table: ## write the table of docs/SECURITY.md anew
@@ -82,4 +91,4 @@ soak: deps ## fuzz and repeat for long (FUZZTIME=10m)
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(ENGINE)/node_modules $(ENGINE)/module/engine.wasm $(PEERS)/node_modules
+	rm -rf bin $(ENGINE)/node_modules $(ENGINE)/module/engine.wasm $(PEERS)/node_modules $(HOSTS)/node_modules
