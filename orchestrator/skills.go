@@ -179,7 +179,7 @@ func (s *Service) schemaPrint(t servers.Tool) (string, error) {
 }
 
 // soleSkill is a script that does nothing but run one skill.
-var soleSkill = regexp.MustCompile(`^\s*return await require\("/skills/[A-Za-z0-9_./-]+"\)\(\{.*\}\);?\s*$`)
+var soleSkill = regexp.MustCompile(`^\s*(?:return await require\("/skills/[A-Za-z0-9_./-]+"\)\(\{.*\}\);?|import json, runpy; result = runpy\.run_path\("/skills/[A-Za-z0-9_./-]+"\)\["run"\]\(json\.loads\("(?:[^"\\]|\\.)*"\)\))\s*$`)
 
 // scopeOf is what a script may call: everything that its user may, or, for one that
 // only runs a skill, what the skill says that it needs.

@@ -57,14 +57,7 @@ func tokenizeSkill(v *pii.Vault, m skills.Match) (skill llm.Skill, err error) {
 	}
 	skill = llm.Skill{
 		Path: m.Path, Name: text(m.Name), Description: text(m.Description), Language: m.Language, Confidence: m.Confidence,
-		UserMade: m.Scope == skills.ScopeUser, Stale: len(m.Stale) > 0,
-	}
-	for _, in := range m.Inputs {
-		input := llm.SkillInput{Name: in.Name, Type: string(in.Type), Description: text(in.Description), Required: in.Required}
-		for _, value := range in.Enum {
-			input.Enum = append(input.Enum, text(value))
-		}
-		skill.Inputs = append(skill.Inputs, input)
+		Input: text(pii.NewRaw(string(m.Input))), Missing: m.Missing, UserMade: m.Scope == skills.ScopeUser, Stale: len(m.Stale) > 0,
 	}
 	return skill, err
 }

@@ -2,12 +2,16 @@ package skills
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"airlock/ident"
 	"airlock/pii"
+	"airlock/skills/parameters"
 )
 
 // What confidences mean. They order the skills for one task and say how safe it is
@@ -29,6 +33,10 @@ const unaskedCap = 0.5
 type Match struct {
 	Skill
 	Confidence float64
+	// Input is a JSON object of what the task tells of its inputs, Missing the names
+	// of those that it requires and the task does not tell.
+	Input   []byte
+	Missing []string
 }
 
 // Match ranks the user's skills and those of all for a task, best first. All are
@@ -39,7 +47,8 @@ type Match struct {
 // order, say how surely the skill is meant: 0.65 for one word that says something,
 // 0.88 for two, 0.96 for three. That is lowered by the part of the task's words
 // that the skill does not speak of at all: they ask for something else, or for a
-// part that the skill would ignore. Periods and numbers do not count against a skill
+// part that the skill would ignore. Beside a file that the skill takes they count
+// little, since they name what is in it. Periods and numbers do not count against a skill
 // that declares inputs for them. Words are compared by their stems.
 //
 // The user's skills are those of the session's copy, as they are there: what
@@ -54,7 +63,7 @@ func (s *Store) Match(userKey string, session ident.Session, task pii.Tokenized,
 	if err != nil {
 		return nil, fmt.Errorf("match skills: %w", err)
 	}
-	return rank(all, task), nil
+	return rank(all, task, time.Now())
 }
 
 // Search ranks all of a user's skills for a text, like Match.
@@ -63,21 +72,37 @@ func (s *Store) Search(userKey string, text pii.Tokenized, tools Lookup) ([]Matc
 	if err != nil {
 		return nil, fmt.Errorf("search skills: %w", err)
 	}
-	return rank(all, text), nil
+	return rank(all, text, time.Now())
 }
 
-func rank(all []parsed, task pii.Tokenized) []Match {
+func rank(all []parsed, task pii.Tokenized, now time.Time) ([]Match, error) {
 	found := make([]Match, len(all))
 	for i, p := range all {
-		found[i] = Match{Skill: p.Skill, Confidence: p.confidence(task.String())}
+		inputs := p.parameters()
+		values, missing := parameters.Read(task.String(), inputs, now)
+		input, err := json.Marshal(values)
+		if err != nil {
+			return nil, fmt.Errorf("match skills: encode the inputs: %w", err)
+		}
+		found[i] = Match{Skill: p.Skill, Confidence: p.confidence(task.String(), inputs), Input: input, Missing: missing}
 	}
 	// Stable, so that equal ones stay in the order library, shared, user.
 	slices.SortStableFunc(found, func(a, b Match) int { return cmp.Compare(b.Confidence, a.Confidence) })
-	return found
+	return found, nil
 }
 
-func (p parsed) confidence(task string) float64 {
-	c := p.words.confidence(termsOf(withoutInputs(task, p.words.inputs)))
+// parameters are the inputs as package parameters reads them.
+func (p parsed) parameters() []parameters.Input {
+	var inputs []parameters.Input
+	for _, in := range p.words.inputs {
+		inputs = append(inputs, parameters.Input{Name: in.name, Type: string(in.kind), Enum: in.enum, Required: in.required})
+	}
+	return inputs
+}
+
+func (p parsed) confidence(task string, inputs []parameters.Input) float64 {
+	rest, hasFile := parameters.Without(task, inputs, valueTerm)
+	c := p.words.confidence(termsOf(withoutInputs(rest, p.words.inputs)), hasFile)
 	if p.words.vague || len(p.Stale) > 0 {
 		c = math.Min(c, unaskedCap)
 	}
@@ -106,7 +131,11 @@ func newVocabulary(h header) *vocabulary {
 			v.strong[t.stem] = true
 		}
 	}
-	for _, t := range termsOf(h.description) {
+	said := []string{h.description}
+	for _, in := range h.inputs {
+		said = append(append(said, in.name), in.enum...)
+	}
+	for _, t := range termsOf(strings.Join(said, " ")) {
 		v.weak[t.stem] = true
 	}
 	return v
@@ -130,12 +159,20 @@ func weigh(terms []term, factor func(term) float64) float64 {
 // for our best customers" is not taken for a question about customers.
 const nothingElse = 1.5
 
-func (v *vocabulary) confidence(terms []term) float64 {
-	total := weigh(terms, nil)
-	if total == 0 {
+// besideFile is what a word counts that the skill does not know, where the task
+// names a file that the skill takes: most such words name what is in the file.
+const besideFile = 0.15
+
+func (v *vocabulary) confidence(terms []term, hasFile bool) float64 {
+	known := weigh(terms, v.knows)
+	unknown := weigh(terms, func(t term) float64 { return 1 - v.knows(t) })
+	if hasFile {
+		unknown *= besideFile
+	}
+	if known+unknown == 0 {
 		return 0
 	}
-	covered := weigh(terms, v.knows) / total
+	covered := known / (known + unknown)
 	named := v.named(terms)
 	if named == 0 {
 		// Only the description has words of it: never more than a possibility.

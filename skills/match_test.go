@@ -72,7 +72,7 @@ var worded = []struct{ task, want string }{
 	{"summarize this article about climate change", ""},
 	{"Book a flight to Berlin for next month", ""},
 	{"deploy the new version to production", ""},
-	{"compute the derivative of x^2", ""},
+	{"compute the derivative of x^2", "symbolic-computation"},
 	{"Who won the world cup in 2014?", ""},
 	{"list the files in /workspace", ""},
 	{"find bugs in my code", ""},

@@ -16,14 +16,14 @@ var stopWords = setOf(`please can could would will us me my our we you i want ne
 	develop developed going go did does do done have has had get gets got give gives
 	create creating make making show showing find list tell build generate prepare produce provide write
 	present put run compute calculate look see export save
-	since until till during between before after ago
+	since until till during between before after ago together bring brings good out uploaded attached turn
 	be been being so as at by for from in into of on onto or the to up was were
 	how much many what which who whom whose when where why`)
 
 // lightWords say little about which skill is meant, since most tasks hold some.
-var lightWords = setOf(`data report analyze analyse analysis latest last recent current newest review check
+var lightWords = setOf(`data report analyze analyse analysis file dataset latest last recent current newest review check
 	overall complete full detailed short quick brief good shop store business company database table tables
-	record records numbers figures artifact file markdown csv spreadsheet`)
+	record records numbers figures artifact markdown csv`)
 
 // lightWeight is what a light word counts, next to 1 for others. 0.3 keeps three
 // of them together below one word that says something.
@@ -65,7 +65,49 @@ func setOf(text string) map[string]bool {
 	return set
 }
 
-func stem(word string) string { return english.Stem(word, false) }
+func stem(word string) string {
+	// The British spelling, as in summarise, gets the other's stem.
+	if i := strings.LastIndex(word, "is"); i > 3 {
+		switch word[i:] {
+		case "ise", "ised", "ises", "ising":
+			word = word[:i] + "iz" + word[i+2:]
+		}
+	}
+	s := english.Stem(word, false)
+	if same, ok := synonyms[s]; ok {
+		return same
+	}
+	return s
+}
+
+// synonyms are words that mean one thing where skills are asked for, by their stems.
+var synonyms = sameStems(
+	"customer client buyer shopper purchaser",
+	"revenue turnover income earnings earn",
+	"grow growth growing grew",
+	"summarize summary",
+	"repository repo",
+	"excel xlsx workbook spreadsheet",
+	"error wrong mistake exception failure",
+	"statistics stats statistical statistic",
+	"dedupe deduplicate",
+	"differentiate derive derivative derivation",
+	"integral integrate",
+	"analyze analyse analysis",
+)
+
+// sameStems maps the stem of each word of a line to that of its first.
+func sameStems(lines ...string) map[string]string {
+	same := map[string]string{}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		first := english.Stem(words[0], false)
+		for _, w := range words[1:] {
+			same[english.Stem(w, false)] = first
+		}
+	}
+	return same
+}
 
 // termsOf splits a text into terms, each once, without those that say nothing.
 func termsOf(text string) []term {
@@ -106,21 +148,16 @@ var (
 		`|q[1-4]|(?:first|second|third|fourth|1st|2nd|3rd|4th)\s+quarter` +
 		`|(?:last|latest|past|previous|recent|this|current)\s+(?:\d+\s+|few\s+|two\s+|three\s+|four\s+|six\s+|twelve\s+|full\s+)?(?:day|week|month|quarter|year)s?` +
 		`|(?:19|20)\d{2}|today|yesterday|year[\s-]to[\s-]date|ytd)\b`)
-	quotes = regexp.MustCompile("\"[^\"\n]{1,100}\"|“[^”\n]{1,100}”|`[^`\n]{1,100}`")
 	counts = regexp.MustCompile(`(?i)\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty)\b`)
 )
 
 const months = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
 
-// withoutInputs drops from a task what is an input of the skill: periods, numbers,
-// and, for an input called names, what stands in quotes.
+// withoutInputs drops from a task the periods and numbers that are inputs of the
+// skill; package parameters drops the rest.
 func withoutInputs(task string, inputs []declared) string {
 	for _, in := range inputs {
 		switch in.kind {
-		case String:
-			if in.name == "names" {
-				task = quotes.ReplaceAllString(task, " ")
-			}
 		case Date, Month:
 			task = periods.ReplaceAllString(task, " ")
 		case Integer, Number:

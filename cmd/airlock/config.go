@@ -48,6 +48,8 @@ type Config struct {
 	FallbackModel string   `env:"FALLBACK_MODEL" help:"provider/model that goes on with a task when its own model is not to be had."`
 	ModelPrices   string   `env:"MODEL_PRICES" help:"JSON object of provider/model to prices in US dollars per million tokens, or @file."`
 
+	SkillsFirst bool `env:"SKILLS_FIRST" help:"Answer a task by a skill where one surely fits, and ask the model about the others only."`
+
 	ModelContextTokens int `default:"120000" env:"MODEL_CONTEXT_TOKENS" help:"About how much of a conversation the model is told; a longer one is shortened from its beginning."`
 
 	AnthropicAPIKey  string `env:"ANTHROPIC_API_KEY" help:"Key for Anthropic."`

@@ -188,7 +188,14 @@ func (c *Config) openModels() (llm.Provider, []orchestrator.Model, error) {
 		return nil, nil, usageError{fmt.Errorf("MODEL_PRICES has a price of %q, which is not among the models: %s", id, strings.Join(c.modelNames(), ", "))}
 	}
 	router, err := llm.NewRouter(listed[0].ID, routes)
-	return router, listed, err
+	if err != nil || !c.SkillsFirst {
+		return router, listed, err
+	}
+	skills, err := skillmatch.New(skillmatch.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return skillmatch.First(skills, router), listed, nil
 }
 
 // prices reads MODEL_PRICES.

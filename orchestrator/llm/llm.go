@@ -59,21 +59,15 @@ type Skill struct {
 	Description pii.Tokenized
 	// Language is that of its code: "javascript", "python", or "" for none.
 	Language string
-	Inputs   []SkillInput
+	// Input is a JSON object of what the task tells of its inputs; none if empty.
+	// Missing are the names of those that it requires and the task does not tell.
+	Input   pii.Tokenized
+	Missing []string
 	// Confidence is how well it fits the task, from 0 to 1.
 	Confidence float64
 	// UserMade says that the user's own scripts wrote it, Stale that its tools have
 	// changed since.
 	UserMade, Stale bool
-}
-
-// SkillInput is a value that a skill's function takes. Types are those of package
-// skills.
-type SkillInput struct {
-	Name, Type  string
-	Description pii.Tokenized
-	Enum        []pii.Tokenized
-	Required    bool
 }
 
 // Role says whose message it is.

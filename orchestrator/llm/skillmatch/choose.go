@@ -3,7 +3,6 @@ package skillmatch
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,26 +20,23 @@ func (p *Provider) choose(task string, offered []llm.Skill) (llm.Skill, string) 
 	if len(skills) == 0 {
 		return llm.Skill{}, "No skill is installed that could do this task, so nothing was run.\n\n" + howToSetModel
 	}
-	if named := spelledOut(task, skills); len(named) == 1 {
-		return named[0], ""
-	}
 	best := skills[0]
-	if best.Confidence < p.threshold {
-		return llm.Skill{}, noneFits(skills)
-	}
-	if len(skills) > 1 && best.Confidence-skills[1].Confidence < p.margin {
+	if named := spelledOut(task, skills); len(named) == 1 {
+		best = named[0]
+	} else if best.Confidence < p.threshold {
+		return llm.Skill{}, p.noneFits(skills)
+	} else if len(skills) > 1 && best.Confidence-skills[1].Confidence < p.margin {
 		return llm.Skill{}, tied(skills, best.Confidence-p.margin)
+	}
+	if len(best.Missing) > 0 {
+		return llm.Skill{}, lacks(best)
 	}
 	return best, ""
 }
 
-// runnable are the skills that a script can require, best first. The order among
-// equals stays.
+// runnable are the skills that have code, best first. The order among equals stays.
 func runnable(offered []llm.Skill) []llm.Skill {
-	skills := slices.DeleteFunc(slices.Clone(offered), func(s llm.Skill) bool {
-		ext := path.Ext(s.Path)
-		return ext != ".js" && ext != ".cjs"
-	})
+	skills := slices.DeleteFunc(slices.Clone(offered), func(s llm.Skill) bool { return s.Language == "" })
 	slices.SortStableFunc(skills, func(a, b llm.Skill) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	return skills
 }
@@ -81,10 +77,16 @@ func ofName(r rune) bool {
 
 const howToSetModel = "To have a model work on tasks that no skill fits, set ANTHROPIC_API_KEY, OPENAI_API_KEY or LLM_BASE_URL and restart airlock."
 
-func noneFits(skills []llm.Skill) string {
-	return "No skill fits this task, so nothing was run. The nearest are:\n\n" +
+func (p *Provider) noneFits(skills []llm.Skill) string {
+	return fmt.Sprintf("No skill fits this task, so nothing was run; one is from %.0f %% on. The nearest are:\n\n", p.threshold*100) +
 		listed(skills[:min(nearest, len(skills))]) +
 		"\nTo run one, name it in the task. " + howToSetModel
+}
+
+// lacks says what a skill that fits would need.
+func lacks(k llm.Skill) string {
+	return fmt.Sprintf("The skill %s fits this task, but the task does not tell what it needs: %s. So nothing was run.\n\n"+
+		"Tell it, a file by its name and other texts in quotes. %s", k.Name, strings.Join(k.Missing, ", "), howToSetModel)
 }
 
 // tied names the skills down to the confidence floor.
@@ -103,7 +105,11 @@ func listed(skills []llm.Skill) string {
 	var b strings.Builder
 	for _, s := range skills {
 		description, _, _ := strings.Cut(s.Description.String(), "\n")
-		fmt.Fprintf(&b, "- %s (fits %.0f %%): %s\n", s.Name, s.Confidence*100, description)
+		note := ""
+		if s.Stale {
+			note = ", but its tools have changed since it was saved"
+		}
+		fmt.Fprintf(&b, "- %s (fits %.0f %%%s): %s\n", s.Name, s.Confidence*100, note, description)
 	}
 	return b.String()
 }

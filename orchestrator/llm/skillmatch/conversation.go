@@ -3,16 +3,25 @@ package skillmatch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"airlock/orchestrator/llm"
 )
 
-// codePrefix begins every script of ours; the JSON string of the path follows.
-const codePrefix = "return await require("
+// Every script of ours begins like one of these; the JSON string of the path follows.
+const (
+	codePrefix   = "return await require("
+	pythonPrefix = "import json, runpy; result = runpy.run_path("
+)
+
+// callPrefix begins the ids of our calls.
+const callPrefix = "skill_"
+
+// python is the language of skills that are not JavaScript.
+const python = "python"
 
 // execution is the input of the tool execute_code.
 type execution struct {
@@ -20,28 +29,38 @@ type execution struct {
 	Code     string `json:"code"`
 }
 
-// callOf makes the call that runs the skill at path. JSON text is JavaScript too.
-func callOf(path, task string, input map[string]any, seen int) (llm.Call, error) {
-	full := maps.Clone(input)
-	if full == nil {
-		full = map[string]any{}
+// callOf makes the call that runs a skill.
+func callOf(k llm.Skill, task string, seen int) (llm.Call, error) {
+	input := map[string]any{}
+	if k.Input.Len() > 0 {
+		if err := json.Unmarshal([]byte(k.Input.String()), &input); err != nil {
+			return llm.Call{}, errors.New("its inputs are no JSON object")
+		}
 	}
-	full["task"] = task
-	quoted, err := compactJSON(path)
+	input["task"] = task
+	path, err := compactJSON(k.Path)
 	if err != nil {
 		return llm.Call{}, err
 	}
-	parameters, err := compactJSON(full)
+	parameters, err := compactJSON(input)
 	if err != nil {
 		return llm.Call{}, err
 	}
-	return executeCall(codePrefix+quoted+")("+parameters+")", seen)
+	if k.Language != python {
+		return executeCall("javascript", codePrefix+path+")("+parameters+")", seen) // JSON is JavaScript too
+	}
+	// A JSON string is a Python string too.
+	literal, err := compactJSON(parameters)
+	if err != nil {
+		return llm.Call{}, err
+	}
+	return executeCall(python, pythonPrefix+path+`)["run"](json.loads(`+literal+"))", seen)
 }
 
 // executeCall runs code. Its id differs from those of the messages seen before.
-func executeCall(code string, seen int) (llm.Call, error) {
-	arguments, err := compactJSON(execution{Language: "javascript", Code: code})
-	return llm.Call{ID: fmt.Sprintf("skill_%d", seen), Name: "execute_code", Arguments: arguments}, err
+func executeCall(language, code string, seen int) (llm.Call, error) {
+	arguments, err := compactJSON(execution{Language: language, Code: code})
+	return llm.Call{ID: fmt.Sprintf(callPrefix+"%d", seen), Name: "execute_code", Arguments: arguments}, err
 }
 
 // compactJSON leaves <, > and & as they are, for people who read the transcript.
@@ -120,6 +139,9 @@ func requiredPath(arguments string) string {
 		return ""
 	}
 	rest, ours := strings.CutPrefix(run.Code, codePrefix)
+	if !ours {
+		rest, ours = strings.CutPrefix(run.Code, pythonPrefix)
+	}
 	if !ours {
 		return ""
 	}

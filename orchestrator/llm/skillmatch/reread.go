@@ -25,7 +25,7 @@ func rereadCall(messages []llm.Message, result llm.ToolResult) (llm.Call, bool) 
 	if path == "" {
 		return llm.Call{}, false
 	}
-	call, err := executeCall(`const { report, artifacts } = JSON.parse(await fs.readFile("`+path+`")); return { report, artifacts }`, len(messages))
+	call, err := executeCall("javascript", `const { report, artifacts } = JSON.parse(await fs.readFile("`+path+`")); return { report, artifacts }`, len(messages))
 	return call, err == nil
 }
 

@@ -8,38 +8,37 @@
 //
 //	return await require("/skills/library/top-customers/main.js")({"limit":5,"task":"Who are our top 5 customers?"})
 //
+// or, in Python, loads it by runpy and calls its function run. The input is what the
+// task tells of the skill's inputs, and always "task".
+//
 // After the result of that call it answers with the result's field "report", or
 // with the result itself in a compact form, or with what went wrong. If the agent
 // had to cut the result, a second call reads the report from where it was kept.
 //
 // # Choosing
 //
-// A skill is run if its confidence reaches Options.Threshold and exceeds the next
-// one's by Options.Margin. A task that spells exactly one skill's name out, such
-// as "run top-customers", gets that skill whatever the numbers say; only names of
-// several words count, as single ones are words of every day. Otherwise nothing
-// is run: the answer names the nearest skills and how to set a model.
+// A skill is run if its confidence reaches Options.Threshold, exceeds the next one's
+// by Options.Margin, and the task tells every input that it requires. The threshold
+// is 0.6 because of what confidences are made of (package skills): one word that
+// says what the skill is for gives 0.65, so that a task which names it and asks for
+// nothing else is above, and a task of which a third is about something else is
+// below, whatever it names.
 //
-// # Input
+// A task that spells exactly one skill's name out, such as "run top-customers", gets
+// that skill whatever the numbers say; only names of several words count, as single
+// ones are words of every day. Otherwise nothing is run: the answer tells what was
+// found, how well it fits, what is missing, and how to set a model.
 //
-// A skill's input has always "task". Parameters, as far as the task tells them:
+// # With a model
 //
-//	from, to  the period, ISO dates, both inclusive; either may be missing
-//	year      if the period is one calendar year
-//	period    the words that told the period: "last month", "Q1 2024"
-//	by        the grouping: day, week, month, quarter, year, or another dimension
-//	limit     the number of "top 5", "10 largest", "limit to 20"
-//	names     what stands in quotes, in order
-//
-// Equal requests get equal answers, apart from periods such as "last month",
-// which follow Options.Now.
+// First puts skillmatch before a model: a task that a skill fits is answered by it,
+// and the model is asked where none does or the skill failed.
 package skillmatch
 
 import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"airlock/orchestrator/llm"
 )
@@ -51,10 +50,6 @@ type Options struct {
 	Threshold float64
 	// Margin is by how much the best must exceed the second; 0 means 0.05.
 	Margin float64
-	// Extract reads a skill's parameters from a task's text; nil means Parameters.
-	Extract func(task string, now time.Time) map[string]any
-	// Now tells the day that "last month" is counted from; nil means time.Now.
-	Now func() time.Time
 }
 
 const (
@@ -65,26 +60,18 @@ const (
 // Provider chooses skills. It keeps no state and may be used concurrently.
 type Provider struct {
 	threshold, margin float64
-	extract           func(task string, now time.Time) map[string]any
-	now               func() time.Time
 }
 
 var _ llm.Provider = (*Provider)(nil)
 
 // New checks o.
 func New(o Options) (*Provider, error) {
-	p := &Provider{threshold: o.Threshold, margin: o.Margin, extract: o.Extract, now: o.Now}
+	p := &Provider{threshold: o.Threshold, margin: o.Margin}
 	if p.threshold == 0 {
 		p.threshold = defaultThreshold
 	}
 	if p.margin == 0 {
 		p.margin = defaultMargin
-	}
-	if p.extract == nil {
-		p.extract = Parameters
-	}
-	if p.now == nil {
-		p.now = time.Now
 	}
 	if !share(p.threshold) || !share(p.margin) {
 		return nil, fmt.Errorf("skill threshold %v and margin %v: both must be between 0 and 1", o.Threshold, o.Margin)
@@ -124,8 +111,7 @@ func (p *Provider) turn(r llm.Request) (llm.Event, llm.StopReason) {
 	if refusal != "" {
 		return llm.TextDelta{Text: refusal}, llm.StopEnd
 	}
-	input := p.extract(task, p.now())
-	call, err := callOf(chosen.Path, task, input, len(r.Messages))
+	call, err := callOf(chosen, task, len(r.Messages))
 	if err != nil {
 		return llm.TextDelta{Text: "The parameters for " + chosen.Name.String() + " cannot be passed on, so it was not run: " + err.Error()}, llm.StopEnd
 	}

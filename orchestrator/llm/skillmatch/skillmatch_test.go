@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -20,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newProvider(t *testing.T) *Provider {
 	t.Helper()
-	p, err := New(Options{Now: func() time.Time { return thursday }})
+	p, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +40,9 @@ func says(text pii.Tokenized) llm.Message {
 }
 
 var (
-	summary  = llm.Skill{Path: "/skills/library/sales-summary/main.js", Name: pii.Static("sales-summary"), Description: pii.Static("Totals of sales.\nMore."), Confidence: 0.9}
-	trend    = llm.Skill{Path: "/skills/library/monthly-trend/main.js", Name: pii.Static("monthly-trend"), Description: pii.Static("Sales by month."), Confidence: 0.4}
-	python   = llm.Skill{Path: "/skills/library/chart/main.py", Name: pii.Static("chart-maker"), Description: pii.Static("Charts."), Confidence: 0.95}
+	summary  = llm.Skill{Path: "/skills/library/sales-summary/main.js", Name: pii.Static("sales-summary"), Description: pii.Static("Totals of sales.\nMore."), Language: "javascript", Confidence: 0.9}
+	trend    = llm.Skill{Path: "/skills/library/monthly-trend/main.js", Name: pii.Static("monthly-trend"), Description: pii.Static("Sales by month."), Language: "javascript", Confidence: 0.4}
+	charts   = llm.Skill{Path: "/skills/library/chart/main.py", Name: pii.Static("chart-maker"), Description: pii.Static("Charts."), Language: "python", Confidence: 0.95}
 	handbook = llm.Skill{Path: "/skills/handbook/SKILL.md", Name: pii.Static("hand-book"), Confidence: 0.99}
 )
 
@@ -52,9 +51,67 @@ func at(s llm.Skill, confidence float64) llm.Skill {
 	return s
 }
 
+func needing(s llm.Skill, inputs ...string) llm.Skill {
+	s.Missing = inputs
+	return s
+}
+
+func stale(s llm.Skill) llm.Skill {
+	s.Stale = true
+	return s
+}
+
+func TestRunsAPythonSkill(t *testing.T) {
+	t.Parallel()
+	chart := charts
+	chart.Input = pii.Static(`{"kind":"bar"}`)
+	got := ask(t, llm.Request{Messages: []llm.Message{says(pii.Static("it's \"a\" \\ chart"))}, Skills: []llm.Skill{chart}})
+	if len(got.Calls) != 1 {
+		t.Fatalf("got %+v", got)
+	}
+	var arguments map[string]string
+	if err := json.Unmarshal([]byte(got.Calls[0].Arguments), &arguments); err != nil {
+		t.Fatal(err)
+	}
+	want := `import json, runpy; result = runpy.run_path("/skills/library/chart/main.py")["run"](json.loads("{\"kind\":\"bar\",\"task\":\"it's \\\"a\\\" \\\\ chart\"}"))`
+	if arguments["language"] != "python" || arguments["code"] != want {
+		t.Errorf("got %v\nwant %s", arguments, want)
+	}
+}
+
+// TestFirstAsksAModelWhereNoSkillFits follows a task that a skill answers, one that
+// none fits, and one whose skill fails.
+func TestFirstAsksAModelWhereNoSkillFits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		request llm.Request
+		asked   bool
+	}{
+		"a skill fits":     {llm.Request{Messages: []llm.Message{says(pii.Static("sales"))}, Skills: []llm.Skill{summary}}, false},
+		"none fits":        {llm.Request{Messages: []llm.Message{says(pii.Static("sales"))}, Skills: []llm.Skill{trend}}, true},
+		"an input lacks":   {llm.Request{Messages: []llm.Message{says(pii.Static("sales"))}, Skills: []llm.Skill{needing(summary, "file")}}, true},
+		"the skill is run": {conversation(llm.ToolResult{Content: pii.Static(`{"status":"ok","result":{"report":"42"}}`)}), false},
+		"the skill failed": {conversation(llm.ToolResult{IsError: true, Content: pii.Static(`{"status":"error","error":"no table"}`)}), true},
+		"the model's call": {llm.Request{Skills: []llm.Skill{summary}, Messages: []llm.Message{says(pii.Static("sales")),
+			{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "call_1", Name: "execute_code", Arguments: pii.Static(`{}`)}}},
+			{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "call_1", Content: pii.Static(`{"status":"ok"}`)}}}}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.NewScript(llmtest.Turn{Text: "from the model"})
+			got := llmtest.Collect(First(newProvider(t), model).Stream(t.Context(), tt.request))
+			if asked := len(model.Requests()) > 0; asked != tt.asked || got.Err != nil {
+				t.Errorf("the model was asked: %v, want %v (%+v)", asked, tt.asked, got)
+			}
+		})
+	}
+}
+
 func TestRunsTheSkillThatFits(t *testing.T) {
 	t.Parallel()
-	r := llm.Request{Messages: []llm.Message{says(pii.Static("Sales of last month, \"quoted\" </b>"))}, Skills: []llm.Skill{summary, trend}}
+	given := summary
+	given.Input = pii.Static(`{"from":"2024-04-01","names":["quoted"]}`)
+	r := llm.Request{Messages: []llm.Message{says(pii.Static("Sales of last month, \"quoted\" </b>"))}, Skills: []llm.Skill{given, trend}}
 	got := ask(t, r)
 	if got.Stop != llm.StopTools || len(got.Calls) != 1 || got.Text != "" {
 		t.Fatalf("got %+v", got)
@@ -67,7 +124,7 @@ func TestRunsTheSkillThatFits(t *testing.T) {
 	if err := json.Unmarshal([]byte(call.Arguments), &arguments); err != nil {
 		t.Fatal(err)
 	}
-	want := `return await require("/skills/library/sales-summary/main.js")({"from":"2024-04-01","names":["quoted"],"period":"last month","task":"Sales of last month, \"quoted\" </b>","to":"2024-04-30"})`
+	want := `return await require("/skills/library/sales-summary/main.js")({"from":"2024-04-01","names":["quoted"],"task":"Sales of last month, \"quoted\" </b>"})`
 	if arguments["language"] != "javascript" || arguments["code"] != want {
 		t.Errorf("arguments %v\nwant code %s", arguments, want)
 	}
@@ -94,7 +151,7 @@ func TestChoosesOrSaysWhyNot(t *testing.T) {
 			says:   []string{"No skill fits", "sales-summary (fits 59 %): Totals of sales.", "monthly-trend", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL"},
 			silent: []string{"More."}},
 		"no more than three are named": {
-			task: pii.Static("x"), skills: []llm.Skill{at(summary, .3), at(trend, .2), at(summary, .1), {Path: "/a.js", Name: pii.Static("fourth")}},
+			task: pii.Static("x"), skills: []llm.Skill{at(summary, .3), at(trend, .2), at(summary, .1), {Path: "/a.js", Language: "javascript", Name: pii.Static("fourth")}},
 			says: []string{"sales-summary"}, silent: []string{"fourth"}},
 		"a tie is told": {
 			task: pii.Static("sales"), skills: []llm.Skill{at(summary, 0.8), at(trend, 0.78), at(summary, 0.1)},
@@ -107,8 +164,12 @@ func TestChoosesOrSaysWhyNot(t *testing.T) {
 			task: pii.Static("not monthly-trends nor my-monthly-trend"), skills: []llm.Skill{at(trend, 0.1)}, says: []string{"No skill fits"}},
 		"two names decide nothing": {
 			task: pii.Static("sales-summary or monthly-trend"), skills: []llm.Skill{at(summary, 0.1), at(trend, 0.1)}, says: []string{"No skill fits"}},
-		"what a script cannot require is not run": {
-			task: pii.Static("chart-maker hand-book"), skills: []llm.Skill{python, handbook}, says: []string{"No skill is installed", "ANTHROPIC_API_KEY"}},
+		"what has no code is not run": {
+			task: pii.Static("hand-book"), skills: []llm.Skill{handbook}, says: []string{"No skill is installed", "ANTHROPIC_API_KEY"}},
+		"what the task does not tell is asked for": {
+			task: pii.Static("sales"), skills: []llm.Skill{needing(summary, "file")}, says: []string{"sales-summary fits", "what it needs: file"}},
+		"a stale one is told as such": {
+			task: pii.Static("sales"), skills: []llm.Skill{stale(at(summary, 0.5))}, says: []string{"from 60 % on", "its tools have changed"}},
 		"without skills it says so": {
 			task: pii.Static("sales"), says: []string{"No skill is installed"}},
 	} {
@@ -247,6 +308,7 @@ func TestAnEarlierResultDoesNotAnswerANewTask(t *testing.T) {
 	t.Parallel()
 	r := conversation(llm.ToolResult{Content: pii.Static(`{"result":{"report":"old"}}`)})
 	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{Text: pii.Static("old")}}}, says(pii.Static("and of 2023?")))
+	r.Skills[0].Input = pii.Static(`{"from":"2023-01-01"}`)
 	got := ask(t, r)
 	if len(got.Calls) != 1 || !strings.Contains(got.Calls[0].Arguments, "2023-01-01") {
 		t.Fatalf("got %+v", got)
@@ -269,18 +331,6 @@ func TestLongResultsAreCutAtLines(t *testing.T) {
 	rows := "[" + strings.TrimSuffix(strings.Repeat(`{"n":1},`, 30), ",") + "]"
 	if got := report([]byte(rows)); !strings.HasSuffix(got, "\n10 more rows") {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestParametersCanBeExtractedOtherwise(t *testing.T) {
-	t.Parallel()
-	p, err := New(Options{Extract: func(task string, _ time.Time) map[string]any { return map[string]any{"len": len(task)} }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := llmtest.Collect(p.Stream(t.Context(), llm.Request{Messages: []llm.Message{says(pii.Static("abc"))}, Skills: []llm.Skill{summary}}))
-	if len(got.Calls) != 1 || !strings.Contains(got.Calls[0].Arguments, `{\"len\":3,\"task\":\"abc\"}`) {
-		t.Errorf("got %+v", got)
 	}
 }
 

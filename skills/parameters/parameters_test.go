@@ -1,4 +1,4 @@
-package skillmatch
+package parameters
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 // thursday is the day that the tests' relative periods count from.
 var thursday = time.Date(2024, time.May, 16, 13, 30, 0, 0, time.UTC)
 
-func TestParametersReadsWhatTheTaskTells(t *testing.T) {
+func TestToldReadsWhatTheTaskTells(t *testing.T) {
 	t.Parallel()
 	type in = map[string]any
 	between := func(period, from, to string) in { return in{"period": period, "from": from, "to": to} }
@@ -83,18 +83,18 @@ func TestParametersReadsWhatTheTaskTells(t *testing.T) {
 
 		"what did [EMAIL_1_k7q2f] and [PHONE_2024_k7q2f] buy?": {},
 	} {
-		if got := Parameters(task, thursday); !reflect.DeepEqual(got, want) {
+		if got := Told(task, thursday); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q\n got %v\nwant %v", task, got, want)
 		}
 	}
 }
 
-func FuzzParameters(f *testing.F) {
+func FuzzTold(f *testing.F) {
 	f.Add("top 5 of Q1 2024 by region \"x\"")
 	f.Add("between 9999-12-31 and 0000-00-00")
 	f.Add("last 9999 years, may to 1900")
 	f.Fuzz(func(t *testing.T, task string) {
-		input := Parameters(task, thursday)
+		input := Told(task, thursday)
 		from, hasFrom := input["from"].(string)
 		to, hasTo := input["to"].(string)
 		if hasFrom && hasTo && len(from) == len(to) && from > to {

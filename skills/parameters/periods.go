@@ -1,4 +1,4 @@
-package skillmatch
+package parameters
 
 import (
 	"regexp"

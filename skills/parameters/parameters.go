@@ -1,4 +1,17 @@
-package skillmatch
+// Package parameters reads from the text of a task what a skill wants to know.
+//
+// Told reads what every task may tell:
+//
+//	from, to  the period, ISO dates, both inclusive; either may be missing
+//	year      if the period is one calendar year
+//	period    the words that told the period: "last month", "Q1 2024"
+//	by        the grouping: day, week, month, quarter, year, or another dimension
+//	limit     the number of "top 5", "10 largest", "limit to 20"
+//	names     what stands in quotes, in order
+//
+// Read gives each input that a skill declares a value by its type and name. Both
+// read texts whose personal values are tokens, and know no personal data.
+package parameters
 
 import (
 	"regexp"
@@ -7,9 +20,9 @@ import (
 	"time"
 )
 
-// Parameters reads from a task what a skill may want to know; the package's
-// comment lists the keys. What is not told is not there.
-func Parameters(task string, now time.Time) map[string]any {
+// Told reads the parameters that the package's comment lists. What is not told is
+// not there.
+func Told(task string, now time.Time) map[string]any {
 	input := map[string]any{}
 	rest := takeNames(task, input)
 	rest = takeLimit(rest, input)
