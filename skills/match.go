@@ -47,8 +47,8 @@ type Match struct {
 // order, say how surely the skill is meant: 0.65 for one word that says something,
 // 0.88 for two, 0.96 for three. That is lowered by the part of the task's words
 // that the skill does not speak of at all: they ask for something else, or for a
-// part that the skill would ignore. Beside a file that the skill takes they count
-// little, since they name what is in it. Periods and numbers do not count against a skill
+// part that the skill would ignore. Beside a file or a formula that the skill takes
+// they count little, since they name what is in it. Periods and numbers do not count against a skill
 // that declares inputs for them. Words are compared by their stems.
 //
 // The user's skills are those of the session's copy, as they are there: what
@@ -101,8 +101,8 @@ func (p parsed) parameters() []parameters.Input {
 }
 
 func (p parsed) confidence(task string, inputs []parameters.Input) float64 {
-	rest, hasFile := parameters.Without(task, inputs, valueTerm)
-	c := p.words.confidence(termsOf(withoutInputs(rest, p.words.inputs)), hasFile)
+	rest, given := parameters.Without(task, inputs, valueTerm)
+	c := p.words.confidence(termsOf(withoutInputs(rest, p.words.inputs)), given)
 	if p.words.vague || len(p.Stale) > 0 {
 		c = math.Min(c, unaskedCap)
 	}
@@ -159,15 +159,16 @@ func weigh(terms []term, factor func(term) float64) float64 {
 // for our best customers" is not taken for a question about customers.
 const nothingElse = 1.5
 
-// besideFile is what a word counts that the skill does not know, where the task
-// names a file that the skill takes: most such words name what is in the file.
-const besideFile = 0.15
+// besideValue is what a word counts that the skill does not know, where the task
+// holds a file or a formula that the skill takes: that says more than words, most of
+// which name what is in it.
+const besideValue = 0.15
 
-func (v *vocabulary) confidence(terms []term, hasFile bool) float64 {
+func (v *vocabulary) confidence(terms []term, given bool) float64 {
 	known := weigh(terms, v.knows)
 	unknown := weigh(terms, func(t term) float64 { return 1 - v.knows(t) })
-	if hasFile {
-		unknown *= besideFile
+	if given {
+		unknown *= besideValue
 	}
 	if known+unknown == 0 {
 		return 0

@@ -46,30 +46,37 @@ func Read(task string, inputs []Input, now time.Time) (values map[string]any, mi
 
 // Without is the task less what Read takes for the values of these inputs that no
 // word of a skill could match: formulas, and what stands in quotes. A file becomes
-// words for its kind, or, where none of the inputs takes one, the word unknown.
-func Without(task string, inputs []Input, unknown string) (rest string, hasFile bool) {
+// words for its kind, or, where none of the inputs takes one, the word unknown. It
+// reports whether the task holds a file or a formula that is an input.
+func Without(task string, inputs []Input, unknown string) (rest string, found bool) {
 	takesFile := slices.ContainsFunc(inputs, func(in Input) bool { return in.Type == "file" })
 	task = fileName.ReplaceAllStringFunc(task, func(name string) string {
 		if !takesFile {
 			return " " + unknown + " "
 		}
-		hasFile = true
+		found = true
 		return " " + kinds[strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])] + " file "
 	})
 	for _, in := range inputs {
 		switch {
 		case in.Type == "formula":
-			task = strings.ReplaceAll(task, formula(task), " ")
+			if f := formula(task); f != "" {
+				found = true
+				// What is left of it beside, as in "as x approaches 0".
+				task = mathLeft.ReplaceAllString(strings.ReplaceAll(task, f, " "), " ")
+			}
 			task = withoutQuotes(task)
 		case in.Type == "string" && len(in.Enum) == 0:
 			task = withoutQuotes(task)
 		}
 	}
-	return task, hasFile
+	return task, found
 }
 
 // kinds are the words for a file by its ending.
 var kinds = map[string]string{"csv": "csv", "tsv": "csv", "log": "log", "xlsx": "excel", "json": "json", "jsonl": "json"}
+
+var mathLeft = regexp.MustCompile(`\b(?:[A-Za-z]|\d+)\b`)
 
 func withoutQuotes(task string) string {
 	for _, quote := range quotes {
