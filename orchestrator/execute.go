@@ -154,6 +154,9 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 		return Execution{}, fmt.Errorf("tokenize the script for the event log: %w", err)
 	}
 	x.event(EventExecutionStarted, EventData{Execution: id, Language: string(x.language), Code: code})
+	var out Execution
+	ctx, ended := s.traceExecution(ctx, session, id, backend.Name(), x)
+	defer func() { ended(out.Reason) }()
 	result, err := s.run(ctx, session, box, id, x)
 	if errors.Is(err, sandbox.ErrClosed) {
 		delete(session.boxes, backend.Name())
@@ -161,7 +164,7 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if err != nil {
 		return Execution{}, fmt.Errorf("run in the %s sandbox: %w", backend.Name(), err)
 	}
-	out, err := s.settle(ctx, session, id, x, result)
+	out, err = s.settle(ctx, session, id, x, result)
 	if err != nil {
 		return Execution{}, err
 	}
@@ -196,7 +199,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	access, err := s.opts.Bridge.Grant(bridge.Grant{
 		User: session.user, Session: session.id, Task: x.task, Execution: id,
 		Vault: session.vault, Scope: scope, Calls: x.calls, Deadline: time.Now().Add(x.wall + tokenSlack), Clock: clock,
-		Observe: s.observe(id, x),
+		Observe: s.observe(ctx, id, x),
 	})
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("grant access to the bridge: %w", err)
@@ -215,7 +218,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 }
 
 // observe counts the bridge's events and turns them into the task's.
-func (s *Service) observe(id ident.Execution, x script) func(bridge.Event) {
+func (s *Service) observe(ctx context.Context, id ident.Execution, x script) func(bridge.Event) {
 	return func(e bridge.Event) {
 		if p := e.Progress; p != nil {
 			x.event(EventToolProgress, EventData{Execution: id, Tool: e.Tool, Text: p.Message, Done: p.Done, Total: p.Total})
@@ -225,6 +228,7 @@ func (s *Service) observe(id ident.Execution, x script) func(bridge.Event) {
 		if e.Finished {
 			kind = EventToolFinished
 			s.opts.Observer.ToolCalled(e.Server, e.Outcome, e.Duration)
+			s.traceCall(ctx, id, e)
 		}
 		data := EventData{Execution: id, Tool: e.Tool, Outcome: e.Outcome, DurationMs: e.Duration.Milliseconds(), Bytes: int64(e.ResultBytes)}
 		if len(e.Released)+len(e.Refused) > 0 {

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 	"go.uber.org/zap"
 
 	"airlock/bridge"
@@ -66,7 +68,9 @@ type Options struct {
 	ArtifactAge time.Duration
 	// Observer counts what happens; nil counts nothing.
 	Observer Observer
-	Log      *zap.Logger
+	// Tracer makes spans of what happens; nil makes none.
+	Tracer trace.Tracer
+	Log    *zap.Logger
 }
 
 // Limits bound the service. Every field must be positive.
@@ -168,6 +172,9 @@ func New(o Options) (*Service, error) {
 	}
 	if o.Observer == nil {
 		o.Observer = unobserved{}
+	}
+	if o.Tracer == nil {
+		o.Tracer = noop.NewTracerProvider().Tracer("")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Service{

@@ -26,7 +26,9 @@ const (
 func (a *agent) persist(ctx context.Context) (*turn, error) {
 	for attempt := 1; ; attempt++ {
 		begun := time.Now()
-		turn, err := a.turn(ctx)
+		traced, ended := a.traceTurn(ctx)
+		turn, err := a.turn(traced)
+		ended(turn, err)
 		a.spend(turn.usage)
 		a.observeTurn(turn, err, time.Since(begun))
 		if err == nil {

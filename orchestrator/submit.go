@@ -116,6 +116,8 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer s.opts.Approvals.close(t)
 	ctx, release := t.clock.Start(ctx)
 	defer release()
+	ctx, ended := s.traceTask(ctx, t)
+	defer ended()
 	t.session.prepare(ctx, s.opts.Backends[0])
 	answer, err := s.runAgent(ctx, t)
 	switch cause := context.Cause(ctx); {

@@ -78,6 +78,8 @@ type Config struct {
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
+	OTLPEndpoint string `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"Base URL of a collector that takes traces by OTLP over HTTP; none by default."`
+
 	// only names the servers to work with, in place of those that are enabled.
 	only []string
 
@@ -130,6 +132,9 @@ func (c *Config) Validate() error {
 	}
 	if _, err := parseProxies(c.TrustedProxies); err != nil {
 		return err
+	}
+	if u, err := url.Parse(c.OTLPEndpoint); c.OTLPEndpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be the http or https URL of a collector, such as http://localhost:4318")
 	}
 	return c.validateTokens()
 }

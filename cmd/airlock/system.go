@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 
 	"airlock/bridge"
@@ -26,6 +27,7 @@ import (
 	"airlock/orchestrator/auth"
 	"airlock/orchestrator/metrics"
 	"airlock/orchestrator/state"
+	"airlock/orchestrator/tracing"
 	"airlock/orchestrator/web"
 	"airlock/pii"
 	"airlock/pii/detect"
@@ -53,6 +55,9 @@ const shopSeed = 1
 
 // shutdownTimeout bounds how long open requests may take to end.
 const shutdownTimeout = 10 * time.Second
+
+// tracesTimeout bounds how long the last spans may take to be sent.
+const tracesTimeout = 5 * time.Second
 
 func (s *system) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
@@ -146,16 +151,41 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	if err != nil {
 		return err
 	}
+	tracer, err := c.openTraces(s, log)
+	if err != nil {
+		return err
+	}
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
 		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
-		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Log: log,
+		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Tracer: tracer, Log: log,
 	})
 	if err != nil {
 		return err
 	}
 	s.closers = append([]func() error{s.service.Close}, s.closers...)
 	return nil
+}
+
+// openTraces makes what spans come from, nil where no collector is named. What is left
+// is sent when all else has ended.
+func (c *Config) openTraces(s *system, log *zap.Logger) (trace.Tracer, error) {
+	if c.OTLPEndpoint == "" {
+		return nil, nil
+	}
+	traces, err := tracing.New(context.Background(), tracing.Options{
+		Endpoint: c.OTLPEndpoint, Version: version(),
+		Failed: func(err error) { log.Warn("spans could not be sent and are lost", zap.Error(err)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), tracesTimeout)
+		defer cancel()
+		return traces.Close(ctx)
+	})
+	return traces.Tracer(), nil
 }
 
 // stores are what lies in the data folder.
