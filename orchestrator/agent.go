@@ -51,7 +51,7 @@ func (s *Service) runAgent(ctx context.Context, t *taskState) (pii.Tokenized, er
 		return noText, err
 	}
 	var err error
-	for next := phaseAsk; next != phaseDone && err == nil; {
+	for next := a.first(); next != phaseDone && err == nil; {
 		switch next {
 		case phaseAsk:
 			next, err = a.ask(ctx)
@@ -59,10 +59,11 @@ func (s *Service) runAgent(ctx context.Context, t *taskState) (pii.Tokenized, er
 			next, err = a.act(ctx)
 		}
 	}
-	if err == nil {
-		t.session.history = a.messages
+	if err != nil {
+		return a.answer, err
 	}
-	return a.answer, err
+	t.session.history, t.session.said = a.messages, t.task.ID
+	return a.answer, s.kept.history(ctx, t.session, t.task.ID, a.messages)
 }
 
 // begin puts the task into words for the model.
@@ -76,9 +77,12 @@ func (a *agent) begin() error {
 	if err != nil {
 		return err
 	}
-	note, err := a.takeUploads()
-	if err != nil {
-		return err
+	said := a.task.conversation()
+	var note pii.Tokenized
+	if said == nil { // the files of a task that goes on are there, maybe changed
+		if note, err = a.takeUploads(); err != nil {
+			return err
+		}
 	}
 	a.task.forgetInput()
 	if a.skills, err = a.matchSkills(a.task.session, text); err != nil {
@@ -87,11 +91,16 @@ func (a *agent) begin() error {
 	if a.system, err = systemPrompt(a.Service, a.vault, a.skills); err != nil {
 		return err
 	}
+	if said != nil {
+		a.messages = a.resumed(history, said)
+		return nil
+	}
 	parts := []llm.Part{llm.Text{Text: text}}
 	if note != noText { // apart from the task, which stays what skills are chosen by
 		parts = append([]llm.Part{llm.Text{Text: note}}, parts...)
 	}
-	a.messages = append(history, llm.Message{Role: llm.User, Parts: parts})
+	a.messages = history
+	a.say(llm.Message{Role: llm.User, Parts: parts})
 	return nil
 }
 
@@ -213,7 +222,7 @@ func (a *agent) take(t *turn) (phase, error) {
 		message.Parts = append(message.Parts, llm.ToolUse{ID: c.ID, Name: c.Name, Arguments: a.vault.FromModel(c.Arguments)})
 	}
 	if len(message.Parts) > 0 {
-		a.messages = append(a.messages, message)
+		a.say(message)
 	}
 	if a.calls = t.calls; len(a.calls) > 0 {
 		return phaseAct, nil
@@ -233,8 +242,8 @@ func (a *agent) take(t *turn) (phase, error) {
 // act does what the model asked for, in its order, and tells it the results.
 func (a *agent) act(ctx context.Context) (phase, error) {
 	results := llm.Message{Role: llm.User}
-	for _, call := range a.calls {
-		content, failed, err := a.callTool(ctx, call)
+	for i, call := range a.calls {
+		content, failed, err := a.callOnce(ctx, i, call)
 		if err != nil {
 			return phaseDone, err
 		}
@@ -246,6 +255,6 @@ func (a *agent) act(ctx context.Context) (phase, error) {
 	case a.lastTurn():
 		results.Parts = append(results.Parts, llm.Text{Text: lastTurnNote})
 	}
-	a.messages = append(a.messages, results)
+	a.say(results)
 	return phaseAsk, nil
 }

@@ -28,7 +28,7 @@ type Approval struct {
 	Tool   string         `json:"tool"` // full name
 	Server string         `json:"server"`
 	// Arguments are the call's JSON arguments.
-	Arguments pii.Tokenized `json:"arguments"`
+	Arguments pii.Tokenized `json:"-"`
 	// Releases lists the types of personal data that the server would be given, and
 	// Origins where they came from.
 	Releases []pii.Type   `json:"releases"`
@@ -289,7 +289,7 @@ func (t *taskState) answered(p *pending, d Decision, err error) {
 // Decide answers a pending approval of a user's task. It fails with ErrNotFound for
 // one that does not exist, or not any more.
 func (s *Service) Decide(user ident.User, task ident.Task, id ident.Approval, d Decision) error {
-	t, err := s.tasks.get(user, task)
+	t, err := s.find(user, task)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string
 	if err != nil {
 		return ArtifactFile{}, err
 	}
-	makers, err := s.kept.makers(ctx, makersName(key, artifact.Name))
+	makers, err := s.kept.makers(ctx, key, artifactName(artifact.Name))
 	if err != nil {
 		return ArtifactFile{}, err
 	}
@@ -35,7 +35,7 @@ func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string
 	for _, id := range makers {
 		vault := s.sessions.vault(id)
 		if vault == nil {
-			if vault, err = s.kept.load(ctx, id); err != nil {
+			if vault, err = s.kept.opened(ctx, key, id); err != nil {
 				return ArtifactFile{}, err
 			}
 		}
@@ -59,19 +59,4 @@ func (s *Service) DeleteArtifact(ctx context.Context, user ident.User, name stri
 // dropArtifacts forgets what was kept for a user's deleted files.
 func (s *Service) dropArtifacts(ctx context.Context, key string, names []string) error {
 	return s.kept.drop(ctx, key, names, func() ([]workspace.Artifact, error) { return s.opts.Workspaces.List(key) })
-}
-
-// EraseSession ends a session, drops its tasks and erases its values for good: files
-// that it left keep their tokens. It fails with ErrNotFound, or ErrWorking while a task
-// runs.
-func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Session) error {
-	lived, err := s.sessions.remove(user, id)
-	if err != nil {
-		return err
-	}
-	kept, err := s.kept.forget(ctx, s.opts.Pseudonym.User(user), id)
-	if err == nil && !s.tasks.forgetSession(user, id) && !lived && !kept {
-		return ErrNotFound
-	}
-	return err
 }

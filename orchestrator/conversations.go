@@ -12,24 +12,25 @@ import (
 const maxTitleBytes = 200
 
 // Rename gives a session a title; an empty one takes it away. It fails with
-// ErrNotFound where no task of the session is remembered, and with ErrTooLarge.
+// ErrNotFound, or ErrTooLarge.
 func (s *Service) Rename(user ident.User, id ident.Session, title pii.Raw) error {
 	if title.Len() > maxTitleBytes {
 		return fmt.Errorf("title %w: it has %d bytes, the limit is %d", ErrTooLarge, title.Len(), maxTitleBytes)
 	}
-	tasks := s.tasks.inSession(user, id)
-	if len(tasks) == 0 {
-		return fmt.Errorf("session %w", ErrNotFound)
+	session, err := s.sessions.enter(user, id)
+	if err != nil {
+		return err
 	}
-	text, err := tasks[0].session.vault.Tokenize(title, pii.OriginUser)
+	defer s.sessions.release(session)
+	text, err := session.vault.Tokenize(title, pii.OriginUser)
 	if err != nil {
 		return fmt.Errorf("tokenize the title: %w", err)
 	}
-	tasks[0].session.rename(text)
-	for _, t := range tasks {
+	session.rename(text)
+	for _, t := range s.tasks.inSession(user, id) {
 		t.change(func(task *Task) { task.Title = text })
 	}
-	return nil
+	return s.kept.renamed(s.ctx, session)
 }
 
 func (s *session) rename(title pii.Tokenized) {

@@ -26,7 +26,7 @@ func TestSessionsCanBeNamedAndForgotten(t *testing.T) {
 	if second.Protected[0].New != 0 || second.Protected[0].Count != 1 {
 		t.Errorf("the second task kept %+v", second.Protected)
 	}
-	for _, task := range s.Tasks(user) {
+	for _, task := range tasksOf(t, s, user) {
 		if task.Title.String() != "Hello Ann" {
 			t.Errorf("the title is %q", task.Title)
 		}
@@ -48,7 +48,7 @@ func TestSessionsCanBeNamedAndForgotten(t *testing.T) {
 	if err := s.EraseSession(t.Context(), user, first.Session); err != nil {
 		t.Fatal(err)
 	}
-	if left := s.Tasks(user); len(left) != 0 {
+	if left := tasksOf(t, s, user); len(left) != 0 {
 		t.Errorf("%d tasks are left", len(left))
 	}
 	if _, err := first.Vault.Detokenize(first.Text); !errors.Is(err, pii.ErrErased) {

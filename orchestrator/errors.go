@@ -28,6 +28,7 @@ var (
 
 // Reasons for which the agent ends a task; each becomes a Problem.
 var (
+	errUnkept  = errors.New("what the task does cannot be kept")
 	errTurns   = errors.New("turn limit reached")
 	errTokens  = errors.New("token limit reached")
 	errCalls   = errors.New("limit of tool calls reached")

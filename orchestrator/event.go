@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"sync"
 	"time"
 
 	"airlock/ident"
@@ -14,6 +13,7 @@ type EventType string
 // The types of events.
 const (
 	EventTaskStarted       EventType = "task.started"
+	EventTaskResumed       EventType = "task.resumed" // by another process, where the first one left it
 	EventModelChanged      EventType = "model.changed"
 	EventModelDelta        EventType = "model.delta"
 	EventExecutionStarted  EventType = "execution.started"
@@ -45,9 +45,9 @@ type Event struct {
 type EventData struct {
 	Execution  ident.Execution `json:"executionId,omitempty"`
 	Language   string          `json:"language,omitempty"`
-	Code       pii.Tokenized   `json:"code,omitzero"`
+	Code       pii.Tokenized   `json:"-"` // like all texts: see record.go
 	Stream     string          `json:"stream,omitempty"`
-	Text       pii.Tokenized   `json:"text,omitzero"`
+	Text       pii.Tokenized   `json:"-"`
 	Part       Part            `json:"part,omitempty"`
 	Model      string          `json:"model,omitempty"`
 	Tool       string          `json:"tool,omitempty"`
@@ -56,7 +56,7 @@ type EventData struct {
 	Done       float64         `json:"done,omitempty"`
 	Total      float64         `json:"total,omitempty"`
 	Bytes      int64           `json:"bytes,omitempty"`
-	Name       pii.Tokenized   `json:"name,omitzero"`
+	Name       pii.Tokenized   `json:"-"`
 	Problem    *Problem        `json:"problem,omitempty"`
 	Approval   *Approval       `json:"approval,omitempty"`
 	Privacy    *Privacy        `json:"privacy,omitempty"`
@@ -88,38 +88,9 @@ const (
 // task's state are added, so that a flood of output cannot hide its end.
 const maxEvents = 10_000
 
-// eventLog keeps the events of one task and wakes those who wait for more.
-type eventLog struct {
-	mu     sync.Mutex // guards all below
-	events []Event
-	more   chan struct{} // closed and replaced when an event is added
-}
-
-func newEventLog() *eventLog { return &eventLog{more: make(chan struct{})} }
-
-func (l *eventLog) add(task ident.Task, kind EventType, data EventData) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.events) >= maxEvents && !kind.changesTask() {
-		return
-	}
-	l.events = append(l.events, Event{Seq: len(l.events) + 1, Task: task, At: time.Now().UTC(), Type: kind, Data: data})
-	close(l.more)
-	l.more = make(chan struct{})
-}
-
-// after returns the events with a higher Seq and a channel that is closed when
-// there are more.
-func (l *eventLog) after(seq int) ([]Event, <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	seq = min(max(seq, 0), len(l.events))
-	return l.events[seq:len(l.events):len(l.events)], l.more
-}
-
 func (t EventType) changesTask() bool {
 	switch t {
-	case EventTaskStarted, EventApprovalRequired, EventApprovalAnswered:
+	case EventTaskStarted, EventTaskResumed, EventApprovalRequired, EventApprovalAnswered:
 		return true
 	default:
 		return t.Final()

@@ -173,7 +173,7 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 		return Execution{}, err
 	}
 	if err := s.kept.keep(ctx, session, made); err != nil {
-		return Execution{}, fmt.Errorf("keep what the artifacts need: %w", err)
+		return Execution{}, err
 	}
 	if out.Artifacts, err = tellArtifacts(session.vault, made, x); err != nil {
 		return Execution{}, err

@@ -77,6 +77,12 @@ func newTestService(t *testing.T, provider llm.Provider, run scriptFunc, change 
 // newTestServiceWith takes the servers as well, and how long approvals are waited for.
 func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Duration, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
 	t.Helper()
+	return newTestServiceIn(t, t.TempDir(), upstreams, wait, provider, run, change...)
+}
+
+// newTestServiceIn takes the folder as well.
+func newTestServiceIn(t *testing.T, dir string, upstreams bridge.Upstreams, wait time.Duration, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
+	t.Helper()
 	approvals := NewApprovals(wait)
 	pseudonym := ident.NewPseudonym([]byte("a key for tests, 32 bytes long.."))
 	guard, err := bridge.New(bridge.Options{
@@ -86,7 +92,6 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	store, err := skills.New(skills.Options{Library: fstest.MapFS{}, UsersDir: dir + "/skills"})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +104,7 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := state.OpenFiles(dir + "/state")
+	kept, err := state.Open(t.Context(), state.Options{Dir: dir + "/store", Key: make([]byte, state.KeySize)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +114,7 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 	}
 	options := Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
+		Vaults: pii.VaultOptions{Detector: detector}, State: State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept}, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	}
 	if several, ok := provider.(severalModels); ok {
@@ -171,4 +176,14 @@ func runTask(t *testing.T, s *Service, r TaskRequest) Task {
 		t.Fatalf("wait: %v", err)
 	}
 	return done
+}
+
+// tasksOf lists a user's tasks.
+func tasksOf(t *testing.T, s *Service, user ident.User) []Task {
+	t.Helper()
+	all, err := s.Tasks(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

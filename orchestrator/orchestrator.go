@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -51,9 +52,9 @@ type Options struct {
 	Workspaces *workspace.Store
 	// Vaults configure the vault of each session.
 	Vaults pii.VaultOptions
-	// State keeps the vaults of sessions whose files are still there, sealed with
-	// StateKey, 32 random bytes that are not kept in it.
-	State    pii.Store
+	// State keeps what must outlive the process; StateKey, 32 random bytes that are not
+	// kept in it, seals what of it is personal.
+	State    State
 	StateKey []byte
 	// Pseudonym names users in paths and logs.
 	Pseudonym ident.Pseudonym
@@ -160,6 +161,7 @@ type Service struct {
 	sessions *sessions
 	tasks    *tasks
 	kept     *keeper
+	lasting  atomic.Bool // what does not end here goes on in another process
 }
 
 // New checks the options and starts the service.
@@ -177,17 +179,15 @@ func New(o Options) (*Service, error) {
 		o.Tracer = noop.NewTracerProvider().Tracer("")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	kept := &keeper{state: o.State, key: o.StateKey, vaults: o.Vaults}
 	s := &Service{
 		opts: o, log: o.Log, ctx: ctx, cancel: cancel,
 		slots:    make(chan struct{}, o.Limits.Running),
-		sessions: newSessions(o),
+		sessions: newSessions(o, kept),
 		tasks:    newTasks(o.Limits),
-		kept:     &keeper{store: o.State, key: o.StateKey, vaults: o.Vaults},
+		kept:     kept,
 	}
 	s.work.Go(s.sweep)
-	if o.ArtifactAge > 0 {
-		s.work.Go(s.keepTidy)
-	}
 	return s, nil
 }
 
@@ -199,7 +199,7 @@ func (o Options) validate() error {
 		return errors.New("orchestrator: no sandbox backend")
 	case o.StubsDir == "":
 		return errors.New("orchestrator: StubsDir is missing")
-	case o.Bridge == nil || o.Approvals == nil || o.Skills == nil || o.Workspaces == nil || o.State == nil:
+	case o.Bridge == nil || o.Approvals == nil || o.Skills == nil || o.Workspaces == nil || o.State.missing():
 		return errors.New("orchestrator: Bridge, Approvals, Skills, Workspaces and State are required")
 	}
 	if err := o.checkModels(); err != nil {
@@ -208,13 +208,13 @@ func (o Options) validate() error {
 	return o.Limits.validate()
 }
 
-// Close ends all tasks and sessions and waits for them. Tasks that were under
-// way end as cancelled.
+// Close ends all tasks and sessions and waits for them. Tasks that were under way end
+// as cancelled, or, after Resume, wait for the next process that resumes.
 func (s *Service) Close() error {
 	s.tasks.close()
 	s.cancel()
 	s.work.Wait()
-	return s.sessions.close()
+	return s.sessions.close(s.lasting.Load())
 }
 
 // sweepEvery is how often idle sessions are looked for.
@@ -228,7 +228,7 @@ func (s *Service) sweep() {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
-			if err := s.sessions.endIdle(s.opts.Limits.SessionIdle); err != nil {
+			if err := errors.Join(s.sessions.endIdle(s.opts.Limits.SessionIdle), s.sweepKept()); err != nil {
 				s.log.Warn("ending an idle session failed", zap.Error(err))
 			}
 		}

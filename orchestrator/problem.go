@@ -20,6 +20,8 @@ func problemOf(err error) *Problem {
 		return &Problem{"model_failed", "the model's answer broke off, also when asked again", "try again later, or use another model"}
 	case errors.Is(err, errUpload):
 		return &Problem{"upload_failed", "a file that came with the task cannot be kept in its workspace", "use plain names such as data/sales.csv, and send less data"}
+	case errors.Is(err, errUnkept):
+		return &Problem{"store_failed", "airlock could not keep what the task did", "look at the server's log; its disk may be full"}
 	case errors.Is(err, errTurns):
 		return &Problem{"turn_limit", "the task used all its turns without an answer", "ask for less at once, or raise maxTurns"}
 	case errors.Is(err, errTokens):

@@ -6,19 +6,25 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"airlock/orchestrator/state"
 )
 
 // expireEvery is how often artifacts are looked through for old ones.
 const expireEvery = time.Hour
 
-// keepTidy deletes artifacts that are past their age, at the start and then every
-// hour, until the service ends.
+// keepTidy deletes artifacts that are past their age, and the values of old sessions,
+// at the start and then every hour, until the service ends.
 func (s *Service) keepTidy() {
 	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
 	for {
-		if err := s.expireArtifacts(s.ctx, time.Now()); err != nil {
-			s.log.Warn("deleting old artifacts failed; it is tried again in an hour", zap.Error(err))
+		err := s.kept.forgetOld(s.ctx, time.Now().Add(-state.Retention))
+		if s.opts.ArtifactAge > 0 {
+			err = errors.Join(err, s.expireArtifacts(s.ctx, time.Now()))
+		}
+		if err != nil && s.ctx.Err() == nil {
+			s.log.Warn("deleting what is old failed; it is tried again in an hour", zap.Error(err))
 		}
 		select {
 		case <-s.ctx.Done():

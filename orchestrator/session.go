@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
 	"airlock/ident"
 	"airlock/orchestrator/llm"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
 	"airlock/servers"
@@ -31,10 +33,13 @@ type session struct {
 	executions gate // one script at a time: they share the files
 
 	history []llm.Message              // held by the running task
+	said    ident.Task                 // whose end is the history's
 	boxes   map[string]sandbox.Sandbox // by backend; held by the running execution
 
 	titling sync.Mutex // guards title
 	title   pii.Tokenized
+
+	keeping keeping
 
 	// both guarded by sessions.mu
 	users int
@@ -104,13 +109,16 @@ func (s *session) close() error {
 type sessions struct {
 	opts  Options
 	stubs *toolStubs
+	kept  *keeper
+
+	loading sync.Mutex // one session is loaded at a time
 
 	mu   sync.Mutex // guards all below and the sessions' users and used
 	byID map[ident.Session]*session
 }
 
-func newSessions(o Options) *sessions {
-	return &sessions{opts: o, byID: map[ident.Session]*session{}, stubs: &toolStubs{guard: o.Bridge, log: o.Log, parent: o.StubsDir}}
+func newSessions(o Options, kept *keeper) *sessions {
+	return &sessions{opts: o, kept: kept, byID: map[ident.Session]*session{}, stubs: &toolStubs{guard: o.Bridge, log: o.Log, parent: o.StubsDir}}
 }
 
 // take returns the user's session of that id, or a new one if id is empty. It is
@@ -119,14 +127,14 @@ func (r *sessions) take(user ident.User, id ident.Session) (*session, error) {
 	if id != "" {
 		return r.enter(user, id)
 	}
-	if err := r.makeRoom(); err != nil {
-		return nil, err
-	}
-	return r.make(user)
+	return r.make(user, ident.NewSession())
 }
 
 // enter opens a session's files for the first who works in it.
 func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
+	if err := r.load(user, id); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, ok := r.byID[id]
@@ -172,26 +180,87 @@ func (r *sessions) makeRoom() error {
 	}
 }
 
-func (r *sessions) make(user ident.User) (*session, error) {
+// make makes a new session.
+func (r *sessions) make(user ident.User, id ident.Session) (*session, error) {
 	vault, err := pii.NewVault(r.opts.Vaults)
 	if err != nil {
 		return nil, fmt.Errorf("make the session's vault: %w", err)
 	}
-	s := &session{
-		id: ident.NewSession(), user: user, key: r.opts.Pseudonym.User(user), vault: vault,
-		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, users: 1,
+	s := r.newSession(user, id)
+	s.vault, s.users = vault, 1
+	if err := r.register(s); err != nil {
+		return nil, err
+	}
+	return s, s.openFiles()
+}
+
+func (r *sessions) newSession(user ident.User, id ident.Session) *session {
+	return &session{
+		id: id, user: user, key: r.opts.Pseudonym.User(user),
+		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, used: time.Now(),
 		tools: toolFolder{stubs: r.stubs, user: user, viewer: r.opts.visitor},
 	}
-	if s.folders, err = foldersOf(r.opts, s); err != nil {
-		return nil, err
+}
+
+// register makes the session's folders and takes it in.
+func (r *sessions) register(s *session) (err error) {
+	if err := r.makeRoom(); err != nil {
+		return err
 	}
-	if err := s.openFiles(); err != nil {
-		return nil, err
+	if s.folders, err = foldersOf(r.opts, s); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.byID[s.id] = s
-	return s, nil
+	return nil
+}
+
+// load takes in a session that is kept and not in memory, if there is one.
+func (r *sessions) load(user ident.User, id ident.Session) error {
+	if r.vault(id) != nil {
+		return nil
+	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if r.vault(id) != nil {
+		return nil
+	}
+	ctx, cancel := keepingTime()
+	defer cancel()
+	s := r.newSession(user, id)
+	c, err := r.kept.card(ctx, s.key, id)
+	if err == nil {
+		err = r.kept.load(ctx, s)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, state.ErrName) {
+		return fmt.Errorf("session %w", ErrNotFound)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.fill(c); err != nil {
+		return err
+	}
+	return r.register(s)
+}
+
+// fill takes over what a card says.
+func (s *session) fill(c card) error {
+	if c.Title == nil {
+		return nil
+	}
+	texts, err := s.vault.OpenTexts(c.Title)
+	if err == nil && len(texts) == 1 {
+		s.rename(texts[0])
+	}
+	return err
+}
+
+// keepingTime bounds what has no other context: a session may be looked for, or end,
+// whoever asks and whoever waits.
+func keepingTime() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), keepTime)
 }
 
 func (s *session) openFiles() error {
@@ -261,9 +330,11 @@ func (r *sessions) endIdle(idle time.Duration) error {
 }
 
 func (r *sessions) end(list []*session) error {
+	ctx, cancel := keepingTime()
+	defer cancel()
 	var errs []error
 	for _, s := range list {
-		errs = append(errs, s.close(), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id))
+		errs = append(errs, s.close(), r.kept.ended(ctx, s), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id))
 		if r.opts.Servers != nil {
 			errs = append(errs, r.opts.Servers.EndSession(servers.Caller{User: s.user, Session: s.id}))
 		}
@@ -271,15 +342,57 @@ func (r *sessions) end(list []*session) error {
 	return errors.Join(errs...)
 }
 
-func (r *sessions) close() error {
+// close ends all sessions; those that are kept go on in another process, if lasting.
+func (r *sessions) close(lasting bool) error {
 	r.mu.Lock()
-	var all []*session
+	var over []*session
+	var errs []error
 	for id, s := range r.byID {
 		delete(r.byID, id)
-		all = append(all, s)
+		if lasting && s.isKept() {
+			errs = append(errs, s.close())
+		} else {
+			over = append(over, s)
+		}
 	}
 	r.mu.Unlock()
-	return errors.Join(r.end(all), r.stubs.close())
+	return errors.Join(append(errs, r.end(over), r.stubs.close())...)
+}
+
+func (s *session) isKept() bool {
+	s.keeping.mu.Lock()
+	defer s.keeping.mu.Unlock()
+	return !s.keeping.noted.IsZero()
+}
+
+// endForgotten ends the sessions that are kept, that no process has in memory, and that
+// nobody has used for that long.
+func (r *sessions) endForgotten(ctx context.Context, idle time.Duration) error {
+	places, err := r.opts.State.Kept.All(ctx, liveFolder)
+	if err != nil {
+		return fmt.Errorf("look for sessions: %w", err)
+	}
+	var errs []error
+	for _, p := range places {
+		id := ident.Session(p.Name)
+		c, err := r.kept.card(ctx, p.Owner, id)
+		if err != nil || time.Since(c.Used) < idle || r.vault(id) != nil {
+			continue // ended meanwhile, or not to be ended
+		}
+		errs = append(errs, r.end([]*session{r.newSession(c.User, id)}))
+	}
+	return errors.Join(errs...)
+}
+
+// LiveSessions reads which sessions have not ended, for whoever cleans up after
+// those that have.
+func LiveSessions(ctx context.Context, kept KV) (func(ident.Session) bool, error) {
+	places, err := kept.All(ctx, liveFolder)
+	ids := map[ident.Session]bool{}
+	for _, p := range places {
+		ids[ident.Session(p.Name)] = true
+	}
+	return func(id ident.Session) bool { return ids[id] }, err
 }
 
 // vault returns that of a living session, or nil.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"airlock/ident"
+	"airlock/pii"
 	"airlock/runtime/sandbox"
 )
 
@@ -26,31 +28,78 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 	if err != nil {
 		return "", err
 	}
-	if id, err := s.tasks.repeated(r); id != "" || err != nil {
+	if id, err := s.repeated(ctx, r); id != "" || err != nil {
 		return id, err
 	}
 	session, err := s.sessions.take(r.User, r.Session)
 	if err != nil {
 		return "", err
 	}
-	taskCtx, cancel := context.WithCancelCause(s.ctx)
-	t := &taskState{request: r, bytes: r.bytes() + r.fileBytes(), session: session, events: newEventLog(), done: make(chan struct{}), cancel: cancel, clock: sandbox.NewClock(r.Timeout)}
+	t, taskCtx := s.newTask(r, session, nil)
+	if id, err := s.tasks.add(t); id != t.task.ID || err != nil {
+		s.sessions.release(session)
+		t.cancel(err)
+		if err == nil {
+			return s.tasks.repeated(ctx, r)
+		}
+		return "", err
+	}
+	if t.refused = s.accept(ctx, t); t.refused != nil {
+		s.tasks.refuse(t)
+		s.sessions.release(session)
+		t.cancel(t.refused)
+		close(t.kept)
+		return "", t.refused
+	}
+	close(t.kept)
+	s.opts.Observer.TaskTaken()
+	s.start(taskCtx, t)
+	return t.task.ID, nil
+}
+
+// newTask makes a task of a session, with the events that it has already.
+func (s *Service) newTask(r TaskRequest, session *session, events []Event) (*taskState, context.Context) {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	t := &taskState{
+		request: r, bytes: r.bytes() + r.fileBytes(), session: session, kept: make(chan struct{}), done: make(chan struct{}),
+		cancel: cancel, clock: sandbox.NewClock(r.Timeout),
+	}
 	t.task = Task{
 		ID: ident.NewTask(), Session: session.id, User: r.User, Status: StatusQueued, Title: session.named(),
 		Created: time.Now().UTC(), Vault: session.vault,
 	}
-	if id, err := s.tasks.add(t); id != t.task.ID || err != nil {
-		s.sessions.release(session)
-		cancel(err)
-		return id, err
-	}
-	s.opts.Observer.TaskTaken()
+	t.events = newJournal(t.task.ID, func(entries []entry) error { return s.keepEntries(ctx, t, entries) }, events)
+	return t, ctx
+}
+
+// start works on a task until it ends.
+func (s *Service) start(ctx context.Context, t *taskState) {
 	s.work.Go(func() {
-		s.follow(taskCtx, t)
-		ended := t.snapshot()
-		s.opts.Observer.TaskEnded(string(ended.Status), ended.Finished.Sub(ended.Created))
+		s.follow(ctx, t)
+		if ended := t.snapshot(); ended.Status.Final() {
+			s.opts.Observer.TaskEnded(string(ended.Status), ended.Finished.Sub(ended.Created))
+		}
 	})
-	return t.task.ID, nil
+}
+
+// keepEntries adds entries to the task's log, after the values that their tokens stand
+// for.
+func (s *Service) keepEntries(ctx context.Context, t *taskState, entries []entry) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	if err := s.kept.session(ctx, t.session); err != nil {
+		return err
+	}
+	text, err := encode(t.session.vault, entries)
+	if err != nil {
+		return err
+	}
+	last, err := s.opts.State.Events.Append(ctx, t.session.key, taskName(t.task.ID), text, t.last)
+	if err != nil {
+		return fmt.Errorf("keep what happened in the task: %w", err)
+	}
+	t.last = last
+	return nil
 }
 
 func (s *Service) checked(r TaskRequest) (TaskRequest, error) {
@@ -103,15 +152,44 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer t.forgetInput()
 	unlock, err := s.admit(ctx, t)
 	if err != nil {
-		t.finish(StatusCancelled, noText, nil)
+		s.finish(ctx, t, StatusCancelled, noText, nil)
 		return
 	}
 	defer unlock()
+	if problem := t.lost(); problem != nil {
+		s.finish(ctx, t, StatusFailed, noText, problem)
+		return
+	}
 	t.change(func(task *Task) {
 		t.before = t.session.vault.Counts()
 		task.Status = StatusRunning
 	})
-	t.emit(EventTaskStarted, EventData{})
+	kept := t.keepEvents()
+	answer, err := s.workOn(ctx, t)
+	kept()
+	switch cause := context.Cause(ctx); {
+	case err == nil:
+		s.finish(ctx, t, StatusCompleted, answer, nil)
+	case errors.Is(cause, errCancelled) || s.ctx.Err() != nil:
+		s.finish(ctx, t, StatusCancelled, answer, nil)
+	default:
+		if errors.Is(cause, errUnkept) {
+			err = cause
+		}
+		problem := problemOf(err)
+		s.log.Warn("task failed", zap.String("task", string(t.task.ID)), zap.String("session", string(t.session.id)),
+			zap.String("code", problem.Code), zap.Error(err))
+		s.finish(ctx, t, StatusFailed, answer, problem)
+	}
+}
+
+// workOn lets the agent work on a task that may run.
+func (s *Service) workOn(ctx context.Context, t *taskState) (pii.Tokenized, error) {
+	if t.past == nil {
+		t.emit(EventTaskStarted, EventData{})
+	} else {
+		t.pickUp()
+	}
 	s.opts.Approvals.open(t)
 	defer s.opts.Approvals.close(t)
 	ctx, release := t.clock.Start(ctx)
@@ -120,20 +198,49 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer ended()
 	t.session.prepare(ctx, s.opts.Backends[0])
 	answer, err := s.runAgent(ctx, t)
-	switch cause := context.Cause(ctx); {
-	case err == nil:
-		t.finish(StatusCompleted, answer, nil)
-	case errors.Is(cause, errCancelled) || s.ctx.Err() != nil:
-		t.finish(StatusCancelled, answer, nil)
-	default:
-		if errors.Is(cause, sandbox.ErrDeadline) {
-			err = errTime
-		}
-		problem := problemOf(err)
-		s.log.Warn("task failed", zap.String("task", string(t.task.ID)), zap.String("session", string(t.session.id)),
-			zap.String("code", problem.Code), zap.Error(err))
-		t.finish(StatusFailed, answer, problem)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, sandbox.ErrDeadline) {
+		err = errTime
 	}
+	return answer, err
+}
+
+// keepEvents keeps what happens in a task as it comes, until done is called. A task
+// whose events cannot be kept is ended.
+func (t *taskState) keepEvents() (done func()) {
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		t.events.flushUntil(stop, func(err error) { t.cancel(fmt.Errorf("%w: %w", errUnkept, err)) })
+	})
+	return func() {
+		close(stop)
+		work.Wait()
+	}
+}
+
+// finish gives the task its final status, once. It is kept before anybody sees it. A
+// task that the next process is to go on with stays as it is.
+func (s *Service) finish(ctx context.Context, t *taskState, status Status, message pii.Tokenized, problem *Problem) {
+	defer close(t.done)
+	if s.lasting.Load() && s.ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled) {
+		t.events.close()
+		return
+	}
+	err := t.events.flush()
+	final := t.final(status, message, problem)
+	last := t.events.add(map[Status]EventType{
+		StatusCompleted: EventTaskCompleted, StatusFailed: EventTaskFailed, StatusCancelled: EventTaskCancelled,
+	}[status], EventData{Text: message, Problem: problem})
+	t.events.close()
+	if err == nil {
+		err = s.keepEnd(ctx, t, final, *last)
+	}
+	if err == nil {
+		return
+	}
+	s.log.Error("what a task did cannot be kept", zap.String("task", string(t.task.ID)), zap.Error(err))
+	t.change(func(task *Task) { *task = final })
+	t.events.giveUp()
 }
 
 // admit waits until the task may run: first for the session's earlier task, then
@@ -152,15 +259,20 @@ func (s *Service) admit(ctx context.Context, t *taskState) (unlock func(), err e
 	}
 }
 
-// Wait returns the task once it is final, or ctx's error before.
+// Wait returns the task once it is final, or ctx's error before; ErrClosed if the task
+// goes on in the next process.
 func (s *Service) Wait(ctx context.Context, user ident.User, id ident.Task) (Task, error) {
-	t, err := s.tasks.get(user, id)
+	t, err := s.find(user, id)
 	if err != nil {
 		return Task{}, err
 	}
 	select {
 	case <-t.done:
-		return t.snapshot(), nil
+		task := t.snapshot()
+		if !task.Status.Final() {
+			return Task{}, ErrClosed
+		}
+		return task, nil
 	case <-ctx.Done():
 		return Task{}, context.Cause(ctx)
 	}
@@ -168,29 +280,40 @@ func (s *Service) Wait(ctx context.Context, user ident.User, id ident.Task) (Tas
 
 // Task returns the task as it stands.
 func (s *Service) Task(user ident.User, id ident.Task) (Task, error) {
-	t, err := s.tasks.get(user, id)
+	t, err := s.find(user, id)
 	if err != nil {
 		return Task{}, err
 	}
 	return t.snapshot(), nil
 }
 
-// Tasks returns the user's tasks, the newest first.
-func (s *Service) Tasks(user ident.User) []Task {
+// Tasks returns the user's tasks, the newest first. Of one that has ended in an earlier
+// process it tells what a list needs, and not the answer.
+func (s *Service) Tasks(user ident.User) ([]Task, error) {
+	ctx, cancel := keepingTime()
+	defer cancel()
 	var all []Task
+	here := map[ident.Task]bool{}
 	for _, t := range s.tasks.of(user) {
-		all = append(all, t.snapshot())
+		task := t.snapshot()
+		all = append(all, task)
+		here[task.ID] = true
 	}
+	ended, err := s.endedTasks(ctx, user, here)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, ended...)
 	slices.SortFunc(all, func(a, b Task) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
 	})
-	return all
+	return all, nil
 }
 
 // Cancel ends a task: the model, the script and the tools it waits for. It
 // returns at once; Wait tells when all has stopped. A final task stays as it is.
 func (s *Service) Cancel(user ident.User, id ident.Task) error {
-	t, err := s.tasks.get(user, id)
+	t, err := s.find(user, id)
 	if err != nil {
 		return err
 	}
@@ -201,7 +324,7 @@ func (s *Service) Cancel(user ident.User, id ident.Task) error {
 // Events returns the events after seq, and a channel that is closed when there
 // are more or, for a final task, never.
 func (s *Service) Events(user ident.User, id ident.Task, seq int) ([]Event, <-chan struct{}, error) {
-	t, err := s.tasks.get(user, id)
+	t, err := s.find(user, id)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ func TestTasksWaitForAPlaceAndForTheirSession(t *testing.T) {
 			t.Errorf("%s ended %s (%v)", id, task.Status, err)
 		}
 	}
-	if got := s.Tasks(user); len(got) != 2 {
+	if got := tasksOf(t, s, user); len(got) != 2 {
 		t.Errorf("%d tasks listed, want 2", len(got))
 	}
 }

@@ -72,18 +72,18 @@ type Task struct {
 	User    ident.User
 	Status  Status
 	// Text is the task in its user's words; empty until it runs.
-	Text pii.Tokenized
+	Text pii.Tokenized `json:"-"` // like all texts: see record.go
 	// Title is the user's name for the session, if it has one.
-	Title pii.Tokenized
+	Title pii.Tokenized `json:"-"`
 	// Message is the agent's final answer.
-	Message pii.Tokenized
+	Message pii.Tokenized `json:"-"`
 	// Output is the JSON of what the last script returned; empty if none did.
-	Output pii.Tokenized
+	Output pii.Tokenized `json:"-"`
 	// Logs are the lines that the scripts printed, the newest last, bounded.
-	Logs      []pii.Tokenized
+	Logs      []pii.Tokenized `json:"-"`
 	Artifacts []Artifact
 	// Approvals are the calls that wait for the user, the oldest first.
-	Approvals []Approval
+	Approvals []Approval `json:"-"`
 	Usage     Usage
 	// Protected counts the personal values that the session knows, once the task has
 	// begun.
@@ -93,13 +93,13 @@ type Task struct {
 
 	Created, Finished time.Time
 	// Vault belongs to the task's session.
-	Vault *pii.Vault
+	Vault *pii.Vault `json:"-"`
 }
 
 // Artifact is a file that a script left for the user.
 type Artifact struct {
 	// Name is its path below /artifacts. Scripts choose it, so it is tokenized.
-	Name pii.Tokenized
+	Name pii.Tokenized `json:"-"`
 	Size int64
 	MIME string
 }

@@ -20,8 +20,12 @@ type taskState struct {
 	request TaskRequest
 	bytes   int // that were sent with it
 	session *session
-	events  *eventLog
-	done    chan struct{} // closed once the status is final
+	events  *journal
+	last    uint64        // record of the task's log; held while keeping
+	past    *past         // in an earlier process; nil if there was none
+	kept    chan struct{} // closed once the task is in the queue, or refused
+	refused error         // set before kept is closed
+	done    chan struct{} // closed once the status is final, or another process goes on
 	cancel  context.CancelCauseFunc
 	clock   *sandbox.Clock // of the task; stands still while its user is asked
 
@@ -67,7 +71,7 @@ func (t *taskState) forgetInput() {
 	t.request.Text, t.request.History, t.request.Files = pii.Raw{}, nil, nil
 }
 
-func (t *taskState) emit(kind EventType, data EventData) { t.events.add(t.task.ID, kind, data) }
+func (t *taskState) emit(kind EventType, data EventData) { t.events.add(kind, data) }
 
 func (t *taskState) addLogs(lines []pii.Tokenized) {
 	t.change(func(task *Task) {
@@ -78,18 +82,16 @@ func (t *taskState) addLogs(lines []pii.Tokenized) {
 	})
 }
 
-// finish gives the task its final status, once.
-func (t *taskState) finish(status Status, message pii.Tokenized, problem *Problem) {
-	t.change(func(task *Task) {
-		if task.Status != StatusQueued {
-			task.Protected = t.protected()
-		}
-		task.Status, task.Message, task.Problem, task.Finished = status, message, problem, time.Now().UTC()
-	})
-	t.emit(map[Status]EventType{
-		StatusCompleted: EventTaskCompleted, StatusFailed: EventTaskFailed, StatusCancelled: EventTaskCancelled,
-	}[status], EventData{Text: message, Problem: problem})
-	close(t.done)
+// final is the task as it ends.
+func (t *taskState) final(status Status, message pii.Tokenized, problem *Problem) Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	final := t.task
+	if final.Status != StatusQueued {
+		final.Protected = t.protected()
+	}
+	final.Status, final.Message, final.Problem, final.Finished = status, message, problem, time.Now().UTC()
+	return final
 }
 
 // tasks is the register of all tasks, finished ones up to a bound.
@@ -133,25 +135,68 @@ func (r *tasks) add(t *taskState) (ident.Task, error) {
 	if r.pending >= r.open || r.bytes+t.bytes > r.most {
 		return "", ErrFull
 	}
-	user := t.request.User
-	if r.byUser[user]+t.bytes > r.share {
+	if r.byUser[t.request.User]+t.bytes > r.share {
 		return "", ErrShare
 	}
+	r.insert(t)
+	return t.task.ID, nil
+}
+
+// addAgain registers a task that an earlier process has accepted.
+func (r *tasks) addAgain(t *taskState) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.insert(t)
+	return nil
+}
+
+// insert registers a task. The lock is held.
+func (r *tasks) insert(t *taskState) {
 	r.pending++
 	r.bytes += t.bytes
-	r.byUser[user] += t.bytes
+	r.byUser[t.request.User] += t.bytes
 	r.byID[t.task.ID] = t
 	if key := t.request.Repeat.Key; key != "" {
 		r.byKey[userKey{t.request.User, key}] = t
 	}
-	return t.task.ID, nil
 }
 
-// repeated gives the task that the same request began, if it may be repeated.
-func (r *tasks) repeated(request TaskRequest) (ident.Task, error) {
+// refuse takes a task out again that could not be kept.
+func (r *tasks) refuse(t *taskState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.earlier(request)
+	r.release(t)
+	r.forget(t.task.ID)
+}
+
+// release gives up the room of a task. The lock is held.
+func (r *tasks) release(t *taskState) {
+	r.pending--
+	r.bytes -= t.bytes
+	if r.byUser[t.request.User] -= t.bytes; r.byUser[t.request.User] == 0 {
+		delete(r.byUser, t.request.User)
+	}
+}
+
+// repeated gives the task that the same request began, if it may be repeated, once
+// that one is safe.
+func (r *tasks) repeated(ctx context.Context, request TaskRequest) (ident.Task, error) {
+	r.mu.Lock()
+	id, err := r.earlier(request)
+	t := r.byID[id]
+	r.mu.Unlock()
+	if t == nil || err != nil {
+		return "", err
+	}
+	select {
+	case <-t.kept:
+		return id, t.refused
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
 }
 
 // earlier is repeated with the lock held.
@@ -170,12 +215,7 @@ func (r *tasks) earlier(request TaskRequest) (ident.Task, error) {
 func (r *tasks) ended(id ident.Task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending--
-	t := r.byID[id]
-	r.bytes -= t.bytes
-	if r.byUser[t.request.User] -= t.bytes; r.byUser[t.request.User] == 0 {
-		delete(r.byUser, t.request.User)
-	}
+	r.release(r.byID[id])
 	r.finished = append(r.finished, id)
 	for len(r.finished) > r.kept {
 		r.forget(r.finished[0])

@@ -101,7 +101,7 @@ func TestARepeatedRequestBeginsOneTask(t *testing.T) {
 			t.Errorf("%+v got %s, %v", other, id, err)
 		}
 	}
-	if n := len(s.Tasks("u")); n != 3 {
+	if n := len(tasksOf(t, s, "u")); n != 3 {
 		t.Errorf("the user has %d tasks, want 3", n)
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"airlock/ident"
 	"airlock/pii/detect"
+	"airlock/pii/internal/boundary"
 )
 
 // memory is a Store that a test can look into.
@@ -132,5 +134,90 @@ func TestTranscriptOfAnotherVaultDoesNotOpen(t *testing.T) {
 	}
 	if _, err := b.Open(sealed); err == nil {
 		t.Error("opened")
+	}
+}
+
+func TestVaultComesBackFromItsChanges(t *testing.T) {
+	t.Parallel()
+	const session = ident.Session("ses_1")
+	v := testVault(t, VaultOptions{})
+	o := VaultOptions{Detector: v.finder.(*detect.Detector)}
+	var parts [][]byte
+	keep := func(want bool) {
+		t.Helper()
+		part, err := v.SealChanges(session, testKey)
+		if err != nil || (part != nil) != want {
+			t.Fatalf("gave %d bytes, %v; want some: %v", len(part), err, want)
+		}
+		if part != nil {
+			parts = append(parts, part)
+		}
+	}
+	keep(true)
+	keep(false)
+	tokenize(t, v, "ann@example.org and bob@example.org", OriginUser)
+	keep(true)
+	tokenize(t, v, "ann@example.org", OriginUser)
+	keep(false)
+	tokenize(t, v, "ann@example.org", OriginServer("crm"))
+	keep(true)
+	v.MarkUnseen()
+	keep(true)
+	v.MarkHeard("crm")
+	keep(true)
+	last := tokenize(t, v, "eve@example.org, bob@example.org", OriginServer("mail"))
+	keep(true)
+
+	back, err := OpenVault(parts, session, testKey, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if part, err := back.SealChanges(session, testKey); err != nil || part != nil {
+		t.Errorf("what was just opened has changes: %d bytes, %v", len(part), err)
+	}
+	if again := tokenize(t, back, "eve@example.org, bob@example.org", OriginServer("mail")); again != last {
+		t.Errorf("the same text became %s, was %s", again, last)
+	}
+	want, err := v.Uses(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := back.Uses(last); err != nil || fmt.Sprint(got) != fmt.Sprint(want) || !back.HoldsUnseen() {
+		t.Errorf("came back with %v, %v, unseen %v; was %v", got, err, back.HoldsUnseen(), want)
+	}
+	for name, broken := range map[string]func() (*Vault, error){
+		"of another session":    func() (*Vault, error) { return OpenVault(parts, "ses_2", testKey, o) },
+		"without a middle part": func() (*Vault, error) { return OpenVault(append(parts[:1:1], parts[5:]...), session, testKey, o) },
+		"of nothing":            func() (*Vault, error) { return OpenVault(nil, session, testKey, o) },
+	} {
+		if _, err := broken(); err == nil {
+			t.Errorf("a vault %s opens", name)
+		}
+	}
+}
+
+func TestSealedTextsComeBack(t *testing.T) {
+	t.Parallel()
+	v := testVault(t, VaultOptions{})
+	texts := []Tokenized{tokenize(t, v, "ann@example.org", OriginUser), Static(""), v.FromModel("not \xff UTF-8")}
+	sealed, err := v.SealTexts(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.OpenTexts(sealed); err != nil || !slices.Equal(got, texts) {
+		t.Errorf("came back as %v, %v", got, err)
+	}
+	if _, err := testVault(t, VaultOptions{}).OpenTexts(sealed); err == nil {
+		t.Error("another vault opens them")
+	}
+	raw, err := SealRaw(testKey, "task", []Raw{NewRaw("ann@example.org"), NewRaw("")})
+	if err != nil || bytes.Contains(raw, []byte("ann@")) {
+		t.Fatalf("sealed with %v: %q", err, raw)
+	}
+	if got, err := OpenRaw(testKey, "task", raw); err != nil || len(got) != 2 || boundary.Open(got[0]) != "ann@example.org" {
+		t.Errorf("came back as %d texts, %v", len(got), err)
+	}
+	if _, err := OpenRaw(testKey, "another task", raw); err == nil {
+		t.Error("they open as those of another task")
 	}
 }

@@ -86,6 +86,7 @@ type Vault struct {
 	all     []*entry // in the order they came
 	bytes   int
 
+	saved    header // as SealChanges sealed it last
 	rankings int    // how often Rank answered
 	result   uint32 // number of the latest tool result, for Rank
 
@@ -112,6 +113,7 @@ type entry struct {
 	delicate bool // is written differently in text and in JSON
 	origins  []Origin
 	results  [4]uint32 // the latest tool results that it was in
+	changed  bool      // since SealChanges
 }
 
 // NewVault makes an empty vault.
@@ -331,17 +333,17 @@ func newEntry(f found) *entry {
 			text = plain
 		}
 	}
-	return &entry{typ: f.typ, number: f.number, forms: forms, delicate: f.number || f.level > 0 || isDelicate(text)}
+	return &entry{typ: f.typ, number: f.number, forms: forms, delicate: f.number || f.level > 0 || isDelicate(text), changed: true}
 }
 
 // sight notes that a value was seen from an origin, as a type. The caller holds
 // v.mu for writing.
 func (e *entry) sight(f found, from Origin) {
 	if !slices.Contains(e.origins, from) {
-		e.origins = append(e.origins, from)
+		e.origins, e.changed = append(e.origins, from), true
 	}
 	if e.typ != f.typ && !slices.Contains(e.also, f.typ) {
-		e.also = append(e.also, f.typ)
+		e.also, e.changed = append(e.also, f.typ), true
 	}
 }
 
@@ -359,7 +361,7 @@ func (e *entry) inherit(bases []*entry) {
 	for _, b := range bases {
 		for _, o := range b.origins {
 			if !slices.Contains(e.origins, o) {
-				e.origins = append(e.origins, o)
+				e.origins, e.changed = append(e.origins, o), true
 			}
 		}
 	}

@@ -75,11 +75,16 @@ type Config struct {
 
 	ArtifactRetentionDays int `default:"0" env:"ARTIFACT_RETENTION_DAYS" help:"Days after its last change at which an artifact is deleted; 0 keeps them until their users delete them."`
 
+	StoreKey string `env:"STORE_KEY" help:"Key that encrypts what is kept, 64 hexadecimal digits; made once in DATA_DIR by default."`
+	NATSURL  string `name:"nats-url" env:"NATS_URL" help:"NATS server or cluster to keep things in, in place of one inside this program."`
+
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
 	OTLPEndpoint string `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"Base URL of a collector that takes traces by OTLP over HTTP; none by default."`
 
+	// serving says that this process goes on with what an earlier one left.
+	serving bool
 	// only names the servers to work with, in place of those that are enabled.
 	only []string
 
@@ -118,6 +123,14 @@ func (c *Config) Validate() error {
 	}
 	if c.SessionSecret != "" && len(c.SessionSecret) < 32 {
 		return fmt.Errorf("SESSION_SECRET has %d characters; it needs at least 32, or leave it out", len(c.SessionSecret))
+	}
+	if c.StoreKey != "" {
+		if _, err := parseKey(c.StoreKey); err != nil {
+			return fmt.Errorf("STORE_KEY %w", err)
+		}
+	}
+	if c.NATSURL != "" && (c.StoreKey == "" || c.SessionSecret == "") {
+		return errors.New("NATS_URL is set, which needs STORE_KEY and SESSION_SECRET: every process that shares the store must have the same ones")
 	}
 	if !c.loopback() && c.Auth == "none" {
 		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; set AUTH to keys or jwt, or listen on 127.0.0.1", c.Host)

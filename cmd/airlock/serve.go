@@ -40,9 +40,13 @@ func (serveCommand) Run(ctx context.Context, c *Config, std streams) error {
 		return err
 	}
 	defer hosts.Close()
+	c.serving = true
 	s, err := c.open(log)
 	if err != nil {
 		return err
+	}
+	if err := s.service.Resume(ctx); err != nil {
+		return errors.Join(err, s.Close())
 	}
 	callers, err := c.openCallers(ctx, s, log)
 	if err == nil {
@@ -89,7 +93,7 @@ func (c *Config) guardAPI(ctx context.Context, s *system, callers api.Authentica
 func (c *Config) openCallers(ctx context.Context, s *system, log *zap.Logger) (api.Authenticator, error) {
 	switch c.Auth {
 	case "keys":
-		return auth.NewKeys(s.state, s.keys.callers)
+		return auth.NewKeys(s.shared, s.keys.callers)
 	case "jwt":
 		return auth.NewIssuer(ctx, auth.IssuerOptions{
 			JWKSURL: c.AuthJWKSURL, Audience: c.AuthAudience, Issuer: c.AuthIssuer,

@@ -43,7 +43,7 @@ type system struct {
 	service *orchestrator.Service
 	manager *servers.Manager
 	wasm    *wasm.Backend
-	state   *state.Files
+	shared  *state.Files // with other processes
 	keys    keys
 	metrics *metrics.Metrics
 	closers []func() error // in the order to close in
@@ -143,7 +143,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	if err != nil {
 		return err
 	}
-	kept, err := c.openStores(s, detector)
+	kept, err := c.openStores(s, detector, k, log)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	}
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
-		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: kept.state, StateKey: k.state,
+		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: stateOf(kept.state), StateKey: k.state,
 		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Tracer: tracer, Log: log,
 	})
 	if err != nil {
@@ -192,10 +192,10 @@ func (c *Config) openTraces(s *system, log *zap.Logger) (trace.Tracer, error) {
 type stores struct {
 	skills     *skills.Store
 	workspaces *workspace.Store
-	state      *state.Files
+	state      *state.Store
 }
 
-func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err error) {
+func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, log *zap.Logger) (k stores, err error) {
 	shared, users := filepath.Join(c.DataDir, "skills", "shared"), filepath.Join(c.DataDir, "skills", "users")
 	k.skills, err = skills.New(skills.Options{Library: skills.Library(), SharedDir: shared, UsersDir: users, Detector: detector})
 	if err != nil {
@@ -206,14 +206,19 @@ func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err
 		return k, fmt.Errorf("open the workspaces: %w", err)
 	}
 	s.closers = append(s.closers, k.workspaces.Close)
-	if k.state, err = state.OpenFiles(filepath.Join(c.DataDir, "state")); err != nil {
+	if s.shared, err = state.OpenFiles(filepath.Join(c.DataDir, "state")); err != nil {
 		return k, err
 	}
-	s.state = k.state
-	s.closers = append(s.closers, k.state.Close)
+	s.closers = append(s.closers, s.shared.Close)
+	var own bool
+	if k.state, own, err = c.openStore(s, secrets, log); err != nil {
+		return k, err
+	}
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
-		none := func(ident.Session) bool { return false }
-		return errors.Join(k.workspaces.Prune(none), k.skills.Prune(none), s.manager.Prune())
+		if !own {
+			return nil
+		}
+		return errors.Join(k.cleanUp(s.manager), removeAside(c.DataDir))
 	})
 	if err != nil {
 		return k, err
@@ -221,6 +226,19 @@ func (c *Config) openStores(s *system, detector *detect.Detector) (k stores, err
 	s.closers = append(s.closers, release)
 	return k, nil
 }
+
+// cleanUp removes what earlier processes left of sessions that have ended.
+func (k stores) cleanUp(m *servers.Manager) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanUpTime)
+	defer cancel()
+	live, err := orchestrator.LiveSessions(ctx, k.state.Kept())
+	if err != nil {
+		return err
+	}
+	return errors.Join(k.workspaces.Prune(live), k.skills.Prune(live), m.Prune())
+}
+
+const cleanUpTime = time.Minute
 
 func (c *Config) piiMode() pii.Mode {
 	if c.PIIMode == "open" {
@@ -251,6 +269,7 @@ func (c *Config) openDetector() (*detect.Detector, error) {
 type keys struct {
 	session   []byte // signs session tokens
 	state     []byte // seals what is kept of sessions
+	store     []byte // encrypts the store
 	callers   []byte // seals the API keys
 	upstream  []byte // seals the tokens for remote servers
 	page      []byte // seals the cookies of the web page
@@ -264,7 +283,7 @@ func (c *Config) openKeys() (keys, error) {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
 		return keys{}, usageError{fmt.Errorf("DATA_DIR: %w", err)}
 	}
-	master, err := masterKey(filepath.Join(c.DataDir, "store.key"))
+	master, err := c.masterKey()
 	if err != nil {
 		return keys{}, err
 	}
@@ -274,7 +293,7 @@ func (c *Config) openKeys() (keys, error) {
 		key     *[]byte
 		purpose string
 	}{
-		{&naming, "airlock pseudonyms"}, {&k.state, "airlock sealed state"},
+		{&naming, "airlock pseudonyms"}, {&k.state, "airlock sealed state"}, {&k.store, "airlock store"},
 		{&k.callers, "airlock api keys"}, {&k.upstream, "airlock tokens of remote servers"},
 		{&k.page, "airlock cookies of the web page"},
 	} {
@@ -293,8 +312,25 @@ func (c *Config) openKeys() (keys, error) {
 	return k, nil
 }
 
-// masterKey reads a key file, or makes one that only its owner can read.
-func masterKey(path string) ([]byte, error) {
+// masterKey is the installation's key: the one that is set, or that of its file.
+func (c *Config) masterKey() ([]byte, error) {
+	if c.StoreKey != "" {
+		return parseKey(c.StoreKey)
+	}
+	return keyFile(filepath.Join(c.DataDir, "store.key"))
+}
+
+// parseKey reads the 64 hexadecimal digits of a key.
+func parseKey(text string) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != state.KeySize {
+		return nil, errors.New("must be 64 hexadecimal digits, such as openssl rand -hex 32 prints")
+	}
+	return key, nil
+}
+
+// keyFile reads a key file, or makes one that only its owner can read.
+func keyFile(path string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	if _, err := rand.Read(fresh); err != nil {
 		return nil, fmt.Errorf("make a store key: %w", err)
@@ -311,9 +347,9 @@ func masterKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the store key: %w", err)
 	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != len(fresh) {
-		return nil, fmt.Errorf("store key %s is damaged: it must hold 64 hexadecimal digits; restore it from a backup", path)
+	key, err := parseKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("store key %s is damaged: it %w; restore it from a backup", path, err)
 	}
 	return key, nil
 }

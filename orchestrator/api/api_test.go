@@ -53,8 +53,8 @@ func (f *fakeService) Wait(context.Context, ident.User, ident.Task) (orchestrato
 	return f.done(), nil
 }
 func (f *fakeService) Task(ident.User, ident.Task) (orchestrator.Task, error) { return f.done(), f.err }
-func (f *fakeService) Tasks(ident.User) []orchestrator.Task {
-	return []orchestrator.Task{f.done()}
+func (f *fakeService) Tasks(ident.User) ([]orchestrator.Task, error) {
+	return []orchestrator.Task{f.done()}, nil
 }
 
 // done is the task; one of which a test does not say where it stands has failed.

@@ -16,7 +16,7 @@ type Service interface {
 	Submit(context.Context, orchestrator.TaskRequest) (ident.Task, error)
 	Wait(context.Context, ident.User, ident.Task) (orchestrator.Task, error)
 	Task(ident.User, ident.Task) (orchestrator.Task, error)
-	Tasks(ident.User) []orchestrator.Task
+	Tasks(ident.User) ([]orchestrator.Task, error)
 	Cancel(ident.User, ident.Task) error
 	Events(user ident.User, id ident.Task, after int) ([]orchestrator.Event, <-chan struct{}, error)
 	Decide(ident.User, ident.Task, ident.Approval, orchestrator.Decision) error

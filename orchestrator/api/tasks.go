@@ -146,7 +146,11 @@ func (s *Server) listTasks(c *fiber.Ctx) error {
 		Finished  time.Time           `json:"finished,omitzero"`
 	}
 	list, show := []line{}, textAs(callerOf(c).Rights.Reveal)
-	for _, t := range s.opts.Service.Tasks(user) {
+	tasks, err := s.opts.Service.Tasks(user)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
 		text, err := show(t.Vault, pii.Cut(t.Text, maxTitle))
 		if err != nil {
 			return err

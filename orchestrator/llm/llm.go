@@ -126,6 +126,9 @@ func (o Opaque) For(provider string) ([]byte, bool) {
 	return o.data, true
 }
 
+// Kept is the block as it can be kept and given to NewOpaque again.
+func (o Opaque) Kept() (provider string, data []byte) { return o.provider, o.data }
+
 func (Text) part()       {}
 func (ToolUse) part()    {}
 func (ToolResult) part() {}

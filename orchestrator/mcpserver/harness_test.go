@@ -112,13 +112,13 @@ func newFace(t testing.TB, run scriptFunc) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := state.OpenFiles(dir + "/state")
+	kept, err := state.Open(t.Context(), state.Options{Dir: dir + "/store", Key: make([]byte, state.KeySize)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	service, err := orchestrator.New(orchestrator.Options{
 		Provider: noModel{}, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
+		Vaults: pii.VaultOptions{Detector: detector}, State: orchestrator.State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept}, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: orchestrator.DefaultLimits(),
 	})
 	if err != nil {

@@ -20,6 +20,9 @@ func (k *KV) Put(ctx context.Context, owner, name string, value []byte) error {
 	return err
 }
 
+// Sync returns when all that was put is on the disk.
+func (k *KV) Sync() error { return k.area.disk.flush() }
+
 // Create keeps value if there is none under name; else its error wraps fs.ErrExist.
 func (k *KV) Create(ctx context.Context, owner, name string, value []byte) error {
 	_, err := k.area.put(ctx, owner, name, value, jetstream.WithExpectLastSequencePerSubject(0))

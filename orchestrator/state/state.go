@@ -13,7 +13,7 @@
 // encrypted, so neither may hold anything personal.
 //
 // What a method has kept when it returns survives the death of the process. What
-// Queue.Put and Log.Sync have returned from survives the loss of power as well; other
+// Queue.Put and Sync have returned from survives the loss of power as well; other
 // writes follow within a second. All methods may be called concurrently; errors wrap
 // fs.ErrNotExist where there is nothing of that name.
 //
@@ -43,13 +43,12 @@ type Options struct {
 	URL string
 	// Key is 32 random bytes, the same each time, kept apart from the Store.
 	Key []byte
-	// Retention is how long tasks and their events are kept; 0 takes 30 days.
-	Retention time.Duration
 	// Log hears of trouble; nil is silence.
 	Log *zap.Logger
 }
 
-const defaultRetention = 30 * 24 * time.Hour
+// Retention is how long tasks and their events are kept.
+const Retention = 30 * 24 * time.Hour
 
 // patience bounds each request to JetStream that its caller does not bound.
 const patience = 10 * time.Second
@@ -84,9 +83,6 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
-	}
-	if o.Retention == 0 {
-		o.Retention = defaultRetention
 	}
 	s := &Store{opts: o}
 	defer func() {

@@ -48,8 +48,7 @@ const (
 // openStreams opens all streams, or makes them all. Some but not all of them are a
 // store that lost a part, which must not be taken for an empty one.
 func (s *Store) openStreams(ctx context.Context) error {
-	age := s.opts.Retention
-	kinds := []kind{{name: "queue", latest: true}, {name: "events", age: age}, {name: "vaults"}, {name: "tasks", latest: true, age: age}, {name: "kept", latest: true}}
+	kinds := []kind{{name: "queue", latest: true}, {name: "events", age: Retention}, {name: "vaults"}, {name: "tasks", latest: true, age: Retention}, {name: "kept", latest: true}}
 	missing, err := s.missing(ctx, kinds)
 	if err != nil {
 		return err
@@ -57,7 +56,7 @@ func (s *Store) openStreams(ctx context.Context) error {
 	if n := len(missing); n > 0 && n < len(kinds) {
 		return fmt.Errorf("it lost %s while the rest is there; restore the whole store from a backup, or move it away to begin an empty one", strings.Join(missing, ", "))
 	}
-	aging, err := s.openBlobs(ctx, agingBlobs, age)
+	aging, err := s.openBlobs(ctx, agingBlobs, Retention)
 	if err != nil {
 		return err
 	}

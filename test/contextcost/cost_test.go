@@ -140,7 +140,7 @@ func newService(t *testing.T, upstreams bridge.Upstreams, provider llm.Provider)
 	must(err)
 	detector, err := detect.New(detect.Options{})
 	must(err)
-	kept, err := state.OpenFiles(dir + "/state")
+	kept, err := state.Open(t.Context(), state.Options{Dir: dir + "/store", Key: make([]byte, state.KeySize)})
 	must(err)
 	box, err := wasm.New(wasm.Options{Worker: []string{"/proc/self/exe", workerArgument}, Prelude: helpers.JavaScript(), CacheDir: dir + "/wasm"})
 	must(err)
@@ -148,7 +148,7 @@ func newService(t *testing.T, upstreams bridge.Upstreams, provider llm.Provider)
 	limits.Execution.Wall = 5 * time.Minute // a busy machine is none of this test's business
 	service, err := orchestrator.New(orchestrator.Options{
 		Provider: provider, Backends: []sandbox.Backend{box}, Bridge: guard, Approvals: approvals, Skills: library, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector}, State: kept, StateKey: make([]byte, 32),
+		Vaults: pii.VaultOptions{Detector: detector}, State: orchestrator.State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept}, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	})
 	must(err)

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.uber.org/zap"
+
+	"airlock/orchestrator"
+	"airlock/orchestrator/state"
+)
+
+// storeTime bounds how long it may take to open the store; after a crash it is read.
+const storeTime = 2 * time.Minute
+
+// openStore opens what outlives the process. Beside a process that has the store of the
+// data folder, a command gets one of its own, which goes with it.
+func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, own bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	o := state.Options{Dir: filepath.Join(c.DataDir, "store"), URL: c.NATSURL, Key: k.store, Log: log}
+	store, err := state.Open(ctx, o)
+	if errors.Is(err, state.ErrInUse) && !c.serving {
+		log.Debug("another airlock process has the store; this command keeps nothing")
+		if o.Dir, err = os.MkdirTemp(c.DataDir, asidePrefix); err != nil {
+			return nil, false, fmt.Errorf("make a store for this command: %w", err)
+		}
+		s.closers = append(s.closers, func() error { return os.RemoveAll(o.Dir) })
+		store, err = state.Open(ctx, o)
+		s.closers = append([]func() error{closerOf(store)}, s.closers...)
+		return store, false, err
+	}
+	if errors.Is(err, state.ErrInUse) {
+		err = fmt.Errorf("%w: another airlock serves from %s; end it, or set DATA_DIR", err, c.DataDir)
+	}
+	s.closers = append(s.closers, closerOf(store))
+	return store, true, err
+}
+
+// asidePrefix begins the names of stores that go with their command.
+const asidePrefix = "aside-"
+
+// removeAside removes the stores of commands that could not do so.
+func removeAside(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, asidePrefix+"*"))
+	errs := []error{err}
+	for _, path := range left {
+		errs = append(errs, os.RemoveAll(path))
+	}
+	return errors.Join(errs...)
+}
+
+// closerOf closes a store, if it was opened.
+func closerOf(store *state.Store) func() error {
+	if store == nil {
+		return func() error { return nil }
+	}
+	return store.Close
+}
+
+func stateOf(s *state.Store) orchestrator.State {
+	return orchestrator.State{Queue: s.Queue(), Events: s.Events(), Vaults: s.Vaults(), Tasks: s.Tasks(), Kept: s.Kept(), Eraser: s}
+}
