@@ -12,8 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
+	"airlock/orchestrator"
 	"airlock/orchestrator/llm"
 	"airlock/orchestrator/llm/llmtest"
+	"airlock/runtime/sandbox"
 )
 
 // BenchmarkWarmScript measures scripts that come in over the API and run in a warm
@@ -154,4 +158,35 @@ func BenchmarkTasksAtOnce(b *testing.B) {
 			b.ReportMetric(float64(b.N)/time.Since(begun).Seconds(), "tasks/s")
 		})
 	}
+}
+
+// BenchmarkMCPExecute measures what a host's call of execute_code costs on top of the
+// same execution in this process, side by side.
+func BenchmarkMCPExecute(b *testing.B) {
+	const code = `return 1`
+	c := openSystem(b)
+	face, err := c.system.openMCP(zap.NewNop())
+	if err != nil {
+		b.Fatal(err)
+	}
+	host, end := record(b, face)
+	defer end()
+	host.request("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}})
+	talks := c.system.service.Converse("bench")
+	var direct, called []time.Duration
+	for b.Loop() {
+		begun := time.Now()
+		if _, _, err := talks.Execute(b.Context(), orchestrator.ExecuteRequest{Language: sandbox.JavaScript, Code: code}); err != nil {
+			b.Fatal(err)
+		}
+		direct = append(direct, time.Since(begun))
+		begun = time.Now()
+		host.call("execute_code", map[string]any{"code": code})
+		called = append(called, time.Since(begun))
+	}
+	slices.Sort(direct)
+	slices.Sort(called)
+	middle := len(direct) / 2
+	b.ReportMetric(float64(direct[middle].Microseconds()), "p50-µs-in-process")
+	b.ReportMetric(float64((called[middle] - direct[middle]).Microseconds()), "p50-µs-on-top")
 }
