@@ -3,6 +3,8 @@ package orchestrator
 import (
 	"fmt"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 
 	"airlock/orchestrator/llm"
 	"airlock/pii"
@@ -12,11 +14,11 @@ import (
 )
 
 const (
-	// promptSkillBytes bounds all that the prompt says of skills: 400 tokens, of
-	// which none of the paths and descriptions here takes less than three bytes.
-	promptSkillBytes = 1200
+	// promptSkillThirds bounds all that the prompt says of skills, in thirds of a
+	// token: 400 tokens.
+	promptSkillThirds = 1200
 	// promptDescriptionBytes bounds one description of them.
-	promptDescriptionBytes = 140
+	promptDescriptionBytes = 100
 )
 
 // promptSkillsHead stands before the lines of the skills.
@@ -67,19 +69,37 @@ func skillLines(v *pii.Vault, offered []llm.Skill) (pii.Tokenized, error) {
 	if len(offered) == 0 {
 		return noText, nil
 	}
-	parts, left := []pii.Tokenized{pii.Static(promptSkillsHead)}, promptSkillBytes-len(promptSkillsHead)-len(moreSkills)
+	parts, left := []pii.Tokenized{pii.Static(promptSkillsHead)}, promptSkillThirds-thirds(promptSkillsHead)-thirds(moreSkills)
 	for _, k := range offered {
 		path, err := v.Tokenize(pii.NewRaw(k.Path), pii.OriginUser)
 		if err != nil {
 			return noText, fmt.Errorf("tokenize a skill's path for the prompt: %w", err)
 		}
 		line := pii.Join(pii.Static("- "), path, mark(k), pii.Static(": "), pii.Cut(pii.OneLine(k.Description), promptDescriptionBytes), pii.Static("\n"))
-		if left -= line.Len(); left < 0 {
+		if left -= thirds(line.String()); left < 0 {
 			return pii.Join(append(parts, pii.Static(moreSkills))...), nil
 		}
 		parts = append(parts, line)
 	}
 	return pii.Join(parts...), nil
+}
+
+// thirds is at least how many thirds of a token a text takes: letters and digits
+// come three and more to a token, other signs of ASCII in pairs and more often than
+// not, and what is beyond ASCII can take a token by itself.
+func thirds(text string) int {
+	n := 0
+	for _, r := range text {
+		switch {
+		case r >= utf8.RuneSelf:
+			n += 3
+		case r == ' ' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			n++
+		default:
+			n += 2
+		}
+	}
+	return n
 }
 
 // moreSkills ends a list that does not hold all.

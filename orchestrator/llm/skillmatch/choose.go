@@ -78,10 +78,16 @@ func ofName(r rune) bool {
 const howToSetModel = "To have a model work on tasks that no skill fits, set ANTHROPIC_API_KEY, OPENAI_API_KEY or LLM_BASE_URL and restart airlock."
 
 func (p *Provider) noneFits(skills []llm.Skill) string {
+	near := slices.DeleteFunc(slices.Clone(skills[:min(nearest, len(skills))]), func(s llm.Skill) bool { return s.Confidence < farOff })
+	if len(near) == 0 {
+		return "No skill has to do with this task, so nothing was run. " + howToSetModel
+	}
 	return fmt.Sprintf("No skill fits this task, so nothing was run; one is from %.0f %% on. The nearest are:\n\n", p.threshold*100) +
-		listed(skills[:min(nearest, len(skills))]) +
-		"\nTo run one, name it in the task. " + howToSetModel
+		listed(near) + "\nTo run one, name it in the task. " + howToSetModel
 }
+
+// farOff is the confidence below which naming a skill tells nothing.
+const farOff = 0.05
 
 // lacks says what a skill that fits would need.
 func lacks(k llm.Skill) string {

@@ -62,7 +62,9 @@ def variable_of(expressions, name):
 def work(operation, expressions, variable, task):
     if operation == "solve":
         free = sorted(set().union(*(e.free_symbols for e in expressions)), key=str)
-        return sympy.solve(expressions, free if len(expressions) > 1 else variable, dict=len(expressions) > 1)
+        if len(expressions) == 1:
+            return sympy.solve(expressions[0], variable)
+        return sympy.solve(expressions, free, dict=True)
     one = expressions[0]
     if isinstance(one, sympy.Equality):
         one = one.lhs - one.rhs
