@@ -31,24 +31,32 @@ func TestTasksFindTheirSkills(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	all, wrongOfAll, meantOfAll, rightOfAll := 0, 0, 0, 0
-	for _, file := range []string{"first.txt", "second.txt", "third.txt"} {
-		if only := os.Getenv("SKILLMATCHING_FILE"); only != "" && only != file {
-			continue // for tuning, without a look at the others
-		}
-		meant, right, wrong, tasks := measure(t, store, file)
-		t.Logf("%s: %d of %d tasks ran the skill that is meant (%.0f %%), %d of %d ran a wrong one", file, right, meant, 100*float64(right)/float64(meant), wrong, tasks)
-		all, wrongOfAll, meantOfAll, rightOfAll = all+tasks, wrongOfAll+wrong, meantOfAll+meant, rightOfAll+right
+	var all counted
+	lists := []string{"first", "second", "third"}
+	ran := 0
+	for _, list := range lists {
+		t.Run(list, func(t *testing.T) {
+			c := measure(t, store, list+".txt")
+			t.Logf("%d of %d tasks ran the skill that is meant, %d of %d ran a wrong one", c.right, c.meant, c.wrong, c.tasks)
+			all.meant, all.right, all.wrong, all.tasks = all.meant+c.meant, all.right+c.right, all.wrong+c.wrong, all.tasks+c.tasks
+			ran++
+		})
 	}
-	if float64(rightOfAll) < minRight*float64(meantOfAll) {
-		t.Errorf("%d of %d tasks ran the skill that is meant, less than %.0f %%", rightOfAll, meantOfAll, minRight*100)
+	if ran < len(lists) {
+		return // one list alone, to be looked at
 	}
-	if float64(wrongOfAll) > maxWrong*float64(all) {
-		t.Errorf("%d of %d tasks ran a wrong skill, more than %.0f %%", wrongOfAll, all, maxWrong*100)
+	if float64(all.right) < minRight*float64(all.meant) {
+		t.Errorf("%d of %d tasks ran the skill that is meant, less than %.0f %%", all.right, all.meant, minRight*100)
+	}
+	if float64(all.wrong) > maxWrong*float64(all.tasks) {
+		t.Errorf("%d of %d tasks ran a wrong skill, more than %.0f %%", all.wrong, all.tasks, maxWrong*100)
 	}
 }
 
-func measure(t *testing.T, store *skills.Store, file string) (meant, right, wrong, tasks int) {
+// counted is how a list of tasks did.
+type counted struct{ meant, right, wrong, tasks int }
+
+func measure(t *testing.T, store *skills.Store, file string) (c counted) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
 	if err != nil {
@@ -59,22 +67,22 @@ func measure(t *testing.T, store *skills.Store, file string) (meant, right, wron
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		tasks++
+		c.tasks++
 		ran, told := run(t, store, task)
 		if want != "-" && want[0] != '?' {
-			meant++
+			c.meant++
 		}
 		switch {
 		case ran == want:
-			right++
+			c.right++
 		case ran != "":
-			wrong++
+			c.wrong++
 			t.Logf("%q ran %s, want %s", task, ran, want)
 		case want != "-" && want[0] != '?':
 			t.Logf("%q ran nothing, want %s: %s", task, want, told)
 		}
 	}
-	return meant, right, wrong, tasks
+	return c
 }
 
 // run lets skillmatch choose, and returns the skill that it would run, or else what
