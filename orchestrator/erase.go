@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"airlock/ident"
 )
@@ -24,4 +26,55 @@ func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Se
 		return ErrNotFound
 	}
 	return err
+}
+
+// EraseUser ends what a user has under way and erases everything of theirs: tasks with
+// their events, sessions with their values, files, artifacts and skills. What servers
+// keep for the user, and the user's API keys, stay. It fails with ErrWorking while a
+// script of the user runs outside of a task, and may then be called again.
+func (s *Service) EraseUser(ctx context.Context, user ident.User) error {
+	for _, t := range s.tasks.of(user) {
+		t.cancel(errCancelled)
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for _, id := range s.sessions.of(user) {
+		if _, err := s.sessions.remove(user, id); err != nil {
+			return err
+		}
+	}
+	owner := s.opts.Pseudonym.User(user)
+	err := errors.Join(s.opts.State.Eraser.Erase(ctx, owner), s.opts.Workspaces.RemoveUser(owner), s.opts.Skills.RemoveUser(owner))
+	s.tasks.forgetUser(user)
+	return err
+}
+
+// of lists the user's sessions in memory.
+func (r *sessions) of(user ident.User) (ids []ident.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, s := range r.byID {
+		if s.user == user {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// forgetUser drops the ended tasks of a user, and erases what they could still show.
+func (r *tasks) forgetUser(user ident.User) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished = slices.DeleteFunc(r.finished, func(id ident.Task) bool {
+		t := r.byID[id]
+		if t == nil || t.request.User != user {
+			return false
+		}
+		t.session.vault.Erase()
+		r.forget(id)
+		return true
+	})
 }

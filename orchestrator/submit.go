@@ -164,6 +164,8 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 		t.before = t.session.vault.Counts()
 		task.Status = StatusRunning
 	})
+	ctx, ended := s.traceTask(ctx, t)
+	defer ended()
 	kept := t.keepEvents()
 	answer, err := s.workOn(ctx, t)
 	kept()
@@ -194,8 +196,6 @@ func (s *Service) workOn(ctx context.Context, t *taskState) (pii.Tokenized, erro
 	defer s.opts.Approvals.close(t)
 	ctx, release := t.clock.Start(ctx)
 	defer release()
-	ctx, ended := s.traceTask(ctx, t)
-	defer ended()
 	t.session.prepare(ctx, s.opts.Backends[0])
 	answer, err := s.runAgent(ctx, t)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, sandbox.ErrDeadline) {

@@ -151,6 +151,7 @@ func (s *Server) routes() {
 	s.app.Get("/servers", s.needRun, s.listServers)
 	s.app.Patch("/sessions/:id", s.needRun, s.renameSession)
 	s.app.Delete("/sessions/:id", s.needRun, s.eraseSession)
+	s.app.Delete("/users/:userId", s.needRun, s.eraseUser)
 	s.app.Post("/execute", s.needRun, s.postExecute)
 	s.app.Get("/tools", s.needRun, s.listTools)
 	s.app.Get("/tools/:name", s.needRun, s.getTool)

@@ -131,6 +131,7 @@ func (f *fakeService) DeleteArtifact(_ context.Context, _ ident.User, name strin
 	f.deleted = name
 	return f.err
 }
+func (f *fakeService) EraseUser(context.Context, ident.User) error                   { return f.err }
 func (f *fakeService) EraseSession(context.Context, ident.User, ident.Session) error { return f.err }
 func (f *fakeService) Languages() []sandbox.Language                                 { return []sandbox.Language{sandbox.JavaScript} }
 func (f *fakeService) Check(context.Context) map[string]error {
@@ -336,6 +337,7 @@ func TestBadInput(t *testing.T) {
 		"an unknown scope":                      {"POST", "/tasks/t/approvals/a", `{"decision":"approve","scope":"all"}`, nil, 400, "invalid_request", "scope must be"},
 		"an answered approval":                  {"POST", "/tasks/t/approvals/a", `{"decision":"approve"}`, fmt.Errorf("approval %w", orchestrator.ErrNotFound), 404, "not_found", "approval not found"},
 		"events of another's task":              {"GET", "/tasks/t/events?userId=u2", "", orchestrator.ErrNotFound, 404, "not_found", "not found"},
+		"a user at work":                        {"DELETE", "/users/ann@example.org", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
 		"a session at work":                     {"DELETE", "/sessions/ses_1", "", orchestrator.ErrWorking, 409, "session_at_work", "at work"},
 		"a missing artifact":                    {"GET", "/artifacts/u1/x.md", "", fs.ErrNotExist, 404, "not_found", "artifact"},
 		"an artifact outside":                   {"GET", "/artifacts/u1/..%2f..%2fetc%2fpasswd", "", fs.ErrInvalid, 400, "invalid_name", ""},

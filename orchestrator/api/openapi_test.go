@@ -86,6 +86,7 @@ func TestEveryOperationAnswers(t *testing.T) {
 		"GET /artifacts/{userId}/{name}":          {path: "/artifacts/u1/a.txt"},
 		"DELETE /artifacts/{userId}/{name}":       {path: "/artifacts/u1/a.txt"},
 		"DELETE /sessions/{id}":                   {path: "/sessions/ses_1"},
+		"DELETE /users/{userId}":                  {path: "/users/u1"},
 		"GET /about":                              {path: "/about"},
 		"GET /servers":                            {path: "/servers"},
 		"PATCH /sessions/{id}":                    {"/sessions/ses_1", `{"title":"x"}`},

@@ -25,6 +25,7 @@ type Service interface {
 	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)
 	Rename(ident.User, ident.Session, pii.Raw) error
 	SkillService
+	EraseUser(context.Context, ident.User) error
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)

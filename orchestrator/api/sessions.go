@@ -39,3 +39,15 @@ func (s *Server) renameSession(c *fiber.Ctx) error {
 	}
 	return c.SendStatus(fiber.StatusNoContent)
 }
+
+// eraseUser erases everything of a user.
+func (s *Server) eraseUser(c *fiber.Ctx) error {
+	user, err := user(c, c.Params("userId"))
+	if err != nil {
+		return err
+	}
+	if err := s.opts.Service.EraseUser(s.ctx, user); err != nil {
+		return err
+	}
+	return c.SendStatus(fiber.StatusNoContent)
+}
