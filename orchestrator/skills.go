@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -178,14 +179,29 @@ func (s *Service) schemaPrint(t servers.Tool) (string, error) {
 	return discovery.Fingerprint(discovery.Definition{Name: t.Name, InputSchema: []byte(in.String()), OutputSchema: []byte(out.String())}), nil
 }
 
-// soleSkill is a script that does nothing but run one skill.
-var soleSkill = regexp.MustCompile(`^\s*(?:return await require\("/skills/[A-Za-z0-9_./-]+"\)\(\{.*\}\);?|import json, runpy; result = runpy\.run_path\("/skills/[A-Za-z0-9_./-]+"\)\["run"\]\(json\.loads\("(?:[^"\\]|\\.)*"\)\))\s*$`)
+// soleSkill finds the argument of a script that does nothing but run one skill, in
+// the two forms that package skillmatch writes.
+var soleSkill = []*regexp.Regexp{
+	regexp.MustCompile(`^\s*return await require\("/skills/[A-Za-z0-9_./-]+"\)\((\{.*\})\);?\s*$`),
+	regexp.MustCompile(`^import json, runpy; result = runpy\.run_path\("/skills/[A-Za-z0-9_./-]+"\)\["run"\]\(json\.loads\((".*")\)\)$`),
+}
+
+// runsOneSkill reports whether a script does nothing else. Its argument must be JSON,
+// so that no other call hides in it.
+func runsOneSkill(code string) bool {
+	for _, form := range soleSkill {
+		if m := form.FindStringSubmatch(code); m != nil && json.Valid([]byte(m[1])) {
+			return true
+		}
+	}
+	return false
+}
 
 // scopeOf is what a script may call: everything that its user may, or, for one that
 // only runs a skill, what the skill says that it needs.
 func (s *Service) scopeOf(session *session, code string) (bridge.Scope, error) {
 	loaded := skills.Loaded(code)
-	if len(loaded) != 1 || !soleSkill.MatchString(code) {
+	if len(loaded) != 1 || !runsOneSkill(code) {
 		return bridge.ScopeAll, nil
 	}
 	skill, _, err := s.opts.Skills.Get(session.key, loaded[0], nil)

@@ -367,3 +367,24 @@ func TestManyWritersOfManyWaysLeaveWholeHistories(t *testing.T) {
 		t.Errorf("another user's skill: %v", err)
 	}
 }
+
+// TestASkillBySharedNameDoesNotTakeItsPlace has the operator put a skill of a name by
+// hand that a user has already: each is told apart, and neither's files change.
+func TestASkillBySharedNameDoesNotTakeItsPlace(t *testing.T) {
+	t.Parallel()
+	s := testStore(t)
+	add(t, s, me, single("herd.js", "// Counts my herd.\n"), nil)
+	put(t, s.sharedDir, "herd.js", "// Counts everybody's herd.\n")
+	for name, want := range map[string]string{"herd": "Counts everybody's herd.", "shared/herd": "Counts everybody's herd.", "user/herd": "Counts my herd."} {
+		k, _, err := s.Get(me, name, nil)
+		if err != nil || shown(t, k.Description) != want {
+			t.Errorf("%s is %q, %v", name, shown(t, k.Description), err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(checkout(t, s, me, "s"), "herd.js")); err != nil || string(text) != "// Counts my herd.\n" {
+		t.Errorf("the user's file holds %q, %v", text, err)
+	}
+	if _, _, err := s.Get(other, "user/herd", nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("another user: %v", err)
+	}
+}

@@ -76,10 +76,10 @@ func (s *Store) Search(userKey string, text pii.Tokenized, tools Lookup) ([]Matc
 }
 
 func rank(all []parsed, task pii.Tokenized, now time.Time) ([]Match, error) {
-	found := make([]Match, len(all))
+	found, told := make([]Match, len(all)), parameters.Of(task.String(), now)
 	for i, p := range all {
 		inputs := p.parameters()
-		values, missing := parameters.Read(task.String(), inputs, now)
+		values, missing := told.Read(inputs)
 		input, err := json.Marshal(values)
 		if err != nil {
 			return nil, fmt.Errorf("match skills: encode the inputs: %w", err)

@@ -19,15 +19,27 @@ type Input struct {
 	Required bool
 }
 
-// Read finds the values of a skill's inputs in a task, and the names of those that
-// are required and not told. A skill that declares none is given everything that
-// Told finds.
-func Read(task string, inputs []Input, now time.Time) (values map[string]any, missing []string) {
-	told := Told(task, now)
+// Task is a task's text and what Told finds in it. It may be read concurrently.
+type Task struct {
+	text   string
+	told   map[string]any
+	quoted []string
+}
+
+// Of reads a task once, for all skills.
+func Of(task string, now time.Time) *Task {
+	return &Task{text: task, told: Told(task, now), quoted: quotedTexts(task)}
+}
+
+// Read finds the values of a skill's inputs, and the names of those that are required
+// and not told. A skill that declares none is given everything that Told finds. The
+// values must not be changed.
+func (t *Task) Read(inputs []Input) (values map[string]any, missing []string) {
 	if len(inputs) == 0 {
-		return told, nil
+		return t.told, nil
 	}
-	r := &reader{task: task, told: told, inputs: inputs, quoted: quotedTexts(task)}
+	told := t.told
+	r := &reader{task: t.text, told: told, inputs: inputs, quoted: slices.Clone(t.quoted)}
 	values = map[string]any{}
 	for _, in := range r.inOrder() {
 		value, ok := r.value(in)
@@ -199,7 +211,7 @@ func asNumber(text, kind string) (any, bool) {
 // flag is true where the task names it, false where it says "without" or "no".
 func (r *reader) flag(in Input) (any, bool) {
 	name := regexp.QuoteMeta(strings.ReplaceAll(in.Name, "_", " "))
-	m := regexp.MustCompile(`(?i)\b(without|no|not)?\s*(?:the\s+|any\s+)?\b` + name + `s?\b`).FindStringSubmatch(r.task)
+	m := regexp.MustCompile(`(?i)(?:\b(without|no|not)\s+(?:the\s+|any\s+|an?\s+)?)?\b` + name + `s?\b`).FindStringSubmatch(r.task)
 	if m == nil {
 		return nil, false
 	}
@@ -271,7 +283,8 @@ func formula(task string) string {
 			return
 		}
 		run := strings.Trim(task[begin:end], " \t\n,;:")
-		if strongWord.MatchString(run) && len(run) > len(best) {
+		closed := strings.Count(run, "(") == strings.Count(run, ")")
+		if closed && strongWord.MatchString(run) && len(run) > len(best) {
 			best = run
 		}
 		begin = -1

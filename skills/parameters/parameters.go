@@ -9,7 +9,7 @@
 //	limit     the number of "top 5", "10 largest", "limit to 20"
 //	names     what stands in quotes, in order
 //
-// Read gives each input that a skill declares a value by its type and name. Both
+// Task.Read gives each input that a skill declares a value by its type and name. Both
 // read texts whose personal values are tokens, and know no personal data.
 package parameters
 
