@@ -32,7 +32,7 @@ type served struct {
 	log bytes.Buffer
 }
 
-var servesAt = regexp.MustCompile(`"url":"http://(127\.0\.0\.1:[0-9]+)"`)
+var servesAt = regexp.MustCompile(`"(?:url|mcp)":"http://(127\.0\.0\.1:[0-9]+)`)
 
 func startServed(t *testing.T) *served {
 	t.Helper()
@@ -51,7 +51,7 @@ func startServed(t *testing.T) *served {
 	if err := os.Symlink(self, filepath.Join(s.dir, "bin", "airlock")); err != nil { // see TestMain
 		t.Fatal(err)
 	}
-	s.process = s.command(context.WithoutCancel(t.Context()), catalog, "bin/airlock", "serve", "--port", "0", "--log-format", "json")
+	s.process = s.command(context.WithoutCancel(t.Context()), catalog, "bin/airlock", "serve", "--port", "0", "--mcp-port", "0", "--log-format", "json")
 	errors, err := s.process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
