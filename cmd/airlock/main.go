@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,8 +94,8 @@ func run(ctx context.Context, args []string, std streams) int {
 	}
 	out := &checked{Writer: std.out}
 	std.out = out
-	if err := godotenv.Load(); err != nil && !errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(std.err, "airlock: %v\n", envFileError(err))
+	if err := loadEnvFile(); err != nil {
+		fmt.Fprintf(std.err, "airlock: %v\n", err)
 		return exitUsage
 	}
 	var cli commands
@@ -132,14 +133,29 @@ func run(ctx context.Context, args []string, std streams) int {
 	return exitCode(err, std)
 }
 
+// envFileVariable names the file of settings to read in place of .env in the working
+// folder, for programs that start airlock in a folder of their own choice.
+const envFileVariable = "ENV_FILE"
+
+func envFile() string { return cmp.Or(os.Getenv(envFileVariable), ".env") }
+
+// loadEnvFile reads the settings. Only one that nobody named may be missing.
+func loadEnvFile() error {
+	err := godotenv.Load(envFile())
+	if err == nil || errors.Is(err, os.ErrNotExist) && os.Getenv(envFileVariable) == "" {
+		return nil
+	}
+	return envFileError(err)
+}
+
 // envFileError tells why .env cannot be read. The parser's own words repeat what
 // stands in the file, which may be a secret.
 func envFileError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		return fmt.Errorf("read .env: %w", err)
+		return fmt.Errorf("read %s: %w", envFile(), err)
 	}
-	return errors.New("read .env: a line is not NAME=VALUE; names take letters, digits, _ and ., and a quote needs its end")
+	return errors.New("read " + envFile() + ": a line is not NAME=VALUE; names take letters, digits, _ and ., and a quote needs its end")
 }
 
 // dropEmpty takes an empty environment variable for one that is not set, as

@@ -21,7 +21,8 @@ import (
 )
 
 type mcpCommand struct {
-	Serve mcpServeCommand `cmd:"" default:"withargs" hidden:""`
+	Serve   mcpServeCommand   `cmd:"" default:"withargs" hidden:""`
+	Install mcpInstallCommand `cmd:"" help:"Tell a host of airlock: print its settings, or merge them."`
 }
 
 // mcpServeCommand serves the host that has started this process.
