@@ -86,7 +86,7 @@ servers-check: build ## run every server of the catalog that can run here
 	scripts/servers-check.sh
 
 .PHONY: soak
-soak: deps ## fuzz and repeat for long (FUZZTIME=10m)
+soak: deps ## fuzz for long (FUZZTIME=10m), and kill a server under load (KILLS=200)
 	scripts/soak.sh $${FUZZTIME:-10m}
 
 .PHONY: clean

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a time of its own, one after the other, and stops at
-# the first finding. Usage: scripts/soak.sh 10m [package pattern]
+# the first finding; then kills a server under load 200 times (KILLS).
+# Usage: scripts/soak.sh 10m [package pattern]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 each="${1:-10m}"
@@ -13,3 +14,5 @@ go list -f '{{.Dir}}' "$packages" | while read -r dir; do
     go test "$dir" -run '^$' -fuzz "^${target}\$" -fuzztime "$each"
   done
 done
+echo "== killing a server ${KILLS:-200} times"
+AIRLOCK_KILLS="${KILLS:-200}" go test ./cmd/airlock -count=1 -v -timeout 60m -run '^TestKilledServerLosesNothing$'
