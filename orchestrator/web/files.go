@@ -77,8 +77,13 @@ func (p *Page) imageFile(w http.ResponseWriter, r *http.Request, v *visit) error
 const framed = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
-// frameFile shows a document with tokens: its scripts could bring values out.
+// frameFile shows a document with tokens: its scripts could bring values out. It does
+// so within our page only, whose policy keeps the frame from going anywhere else; in a
+// tab of its own a script could.
 func (p *Page) frameFile(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if place := r.Header.Get("Sec-Fetch-Dest"); place != "" && place != "iframe" {
+		return &problem{Status: http.StatusForbidden, Message: "A document is shown inside of this page only.", Hint: "Open it from Files, or download it."}
+	}
 	data, _, err := v.readFile(r.Context(), r.PathValue("name"), "?tokenized=true", maxAnswer)
 	if err != nil {
 		return err
@@ -144,6 +149,9 @@ func (v *visit) pack(ctx context.Context, to *zip.Writer, name string) error {
 // maxPreview bounds what is read to show a file, in bytes.
 const maxPreview = 1 << 20
 
+// isMarkdown reports whether a file is shown as Markdown, with its links.
+func isMarkdown(name string) bool { return strings.EqualFold(path.Ext(name), ".md") }
+
 // preview is a file as the page shows it.
 type preview struct {
 	Name  string
@@ -156,8 +164,11 @@ type preview struct {
 }
 
 func (p *Page) viewFile(w http.ResponseWriter, r *http.Request, v *visit) error {
-	name := r.PathValue("name")
-	data, kind, err := v.readFile(r.Context(), name, "", maxPreview+1)
+	name, query := r.PathValue("name"), ""
+	if isMarkdown(name) {
+		query = "?tokenized=true" // a link must not bring values out
+	}
+	data, kind, err := v.readFile(r.Context(), name, query, maxPreview+1)
 	if err != nil {
 		return err
 	}
@@ -178,7 +189,7 @@ func previewOf(name, kind string, data []byte) preview {
 	case ext == ".json":
 		view.table(tableOfJSON([]byte(text)))
 		view.Lang, text = "json", pretty([]byte(text))
-	case ext == ".md":
+	case isMarkdown(name):
 		view.Kind = "markdown"
 	case !isText(kind, text):
 		view.Kind = "none"
