@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
 	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/alecthomas/chroma/v2/styles"
@@ -163,8 +162,8 @@ func highlight(language, code string) template.HTML {
 	if lexer == nil || len(code) > maxHighlight {
 		return plain
 	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, code)
-	if err != nil {
+	tokens, ok := lex(lexer, code, wasted)
+	if !ok {
 		return plain
 	}
 	var b strings.Builder
