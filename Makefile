@@ -9,6 +9,7 @@ LINT     := $(GO) tool -modfile=tools/go.mod golangci-lint
 ENGINE   := runtime/wasm/engine
 PEERS    := test/npm
 HOSTS    := test/mcp
+BROWSER  := test/web
 PACKAGES ?= ./...
 # The race detector needs a C compiler; CI sets RACE=-race.
 RACE     ?=
@@ -24,14 +25,11 @@ $(ENGINE)/module/engine.wasm: $(ENGINE)/package-lock.json $(wildcard $(ENGINE)/p
 	npm ci --prefix $(ENGINE) --ignore-scripts --no-audit --no-fund --silent
 	$(GO) run ./$(ENGINE)/patch
 
-$(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json
-	npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --silent
-
-$(HOSTS)/node_modules/.package-lock.json: $(HOSTS)/package-lock.json
-	npm ci --prefix $(HOSTS) --ignore-scripts --no-audit --no-fund --silent
+%/node_modules/.package-lock.json: %/package-lock.json
+	npm ci --prefix $* --ignore-scripts --no-audit --no-fund --silent
 
 .PHONY: deps
-deps: engine $(PEERS)/node_modules/.package-lock.json $(HOSTS)/node_modules/.package-lock.json ## install what the tests talk to
+deps: engine $(PEERS)/node_modules/.package-lock.json $(HOSTS)/node_modules/.package-lock.json $(BROWSER)/node_modules/.package-lock.json ## install what the tests talk to
 
 .PHONY: build
 build: engine ## build bin/airlock
@@ -52,6 +50,7 @@ sandbox-image: ## build the image of the docker sandbox
 .PHONY: test
 test: deps ## run every test
 	$(GO) test -timeout 15m $(RACE) $(PACKAGES)
+	@command -v chromium chromium-browser google-chrome >/dev/null || echo "skipped: tests of the web page in a browser, for which apt-get install chromium, or set CHROMIUM to its program"
 	@docker image inspect airlock-sandbox:latest >/dev/null 2>&1 || echo "skipped: tests of the docker sandbox, for which scripts/docker-engine.sh starts an engine and make sandbox-base sandbox-image makes the image"
 	@$(GO) test -count=1 -v -run 'TestSyntheticSentences|TestRecognizerCases|TestPackCases' ./pii/detect | grep -vE '^(=== |--- |PASS)'
 
@@ -59,6 +58,10 @@ test: deps ## run every test
 conformance: deps ## run MCP's own suite in full and write docs/CONFORMANCE.md (RUNS=50)
 	$(GO) test ./orchestrator/mcpserver -count=1 -timeout 20m -run TestConformance -conformance-runs $${RUNS:-50} -update-conformance
 	$(GO) test ./test/conformance -count=1 -timeout 20m -conformance-all -update-conformance
+
+.PHONY: screenshots
+screenshots: deps ## take the pictures of the README anew
+	AIRLOCK_SCREENSHOTS=$(CURDIR)/docs/images $(GO) test -count=1 -run TestScreenshots ./cmd/airlock
 
 .PHONY: security-table
 security-table: ## write the table of docs/SECURITY.md anew
@@ -91,4 +94,4 @@ soak: deps ## fuzz for long (FUZZTIME=10m), and kill a server under load (KILLS=
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(ENGINE)/node_modules $(ENGINE)/module/engine.wasm $(PEERS)/node_modules $(HOSTS)/node_modules
+	rm -rf bin $(ENGINE)/node_modules $(ENGINE)/module/engine.wasm $(PEERS)/node_modules $(HOSTS)/node_modules $(BROWSER)/node_modules

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+
 	"airlock/orchestrator/llm"
 	"airlock/orchestrator/llm/llmtest"
 )
@@ -19,12 +21,29 @@ import (
 // own, and gives its base URL.
 func serveOnLoopback(t *testing.T, change ...func(*Config)) string {
 	t.Helper()
+	base, _ := serveSystem(t, change...)
+	return base
+}
+
+// serveSystem is serveOnLoopback for who looks behind it too.
+func serveSystem(t *testing.T, change ...func(*Config)) (string, *client) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	change = append(change, func(c *Config) { c.Port = listener.Addr().(*net.TCPAddr).Port })
+	var config *Config
+	change = append(change, func(c *Config) { c.Port, config = listener.Addr().(*net.TCPAddr).Port, c })
 	c := openSystem(t, change...)
+	if config.Auth != "none" {
+		callers, err := config.openCallers(t.Context(), c.system, zap.NewNop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := config.guardAPI(t.Context(), c.system, callers, zap.NewNop()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	served := make(chan error, 1)
 	go func() { served <- c.system.api.Serve(listener) }()
 	t.Cleanup(func() {
@@ -33,7 +52,7 @@ func serveOnLoopback(t *testing.T, change ...func(*Config)) string {
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return "http://" + listener.Addr().String()
+	return "http://" + listener.Addr().String(), c
 }
 
 // node runs a client of test/npm and decodes what it prints.

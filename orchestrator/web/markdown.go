@@ -35,6 +35,7 @@ func newMarkdown() *markdown {
 	clean.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
 	clean.AllowAttrs("class").Matching(regexp.MustCompile(`^(chroma|[a-z]{1,3}[0-9]?)$`)).OnElements("pre", "span")
 	clean.AllowElements("span")
+	clean.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("pre") // one that scrolls must be reached by keys
 	clean.AllowAttrs("href").OnElements("a")
 	clean.AllowURLSchemes("http", "https", "mailto", "tel")
 	clean.AllowRelativeURLs(true)
@@ -157,7 +158,7 @@ var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventS
 
 // highlight colours code, which stays text.
 func highlight(language, code string) template.HTML {
-	plain := template.HTML("<pre><code>" + template.HTMLEscapeString(code) + "</code></pre>") //nolint:gosec // it was escaped
+	plain := template.HTML(`<pre tabindex="0"><code>` + template.HTMLEscapeString(code) + "</code></pre>") //nolint:gosec // it was escaped
 	lexer := lexers.Get(language)
 	if lexer == nil || len(code) > maxHighlight {
 		return plain
@@ -170,7 +171,7 @@ func highlight(language, code string) template.HTML {
 	if err := formatter.Format(&b, styles.Fallback, tokens); err != nil {
 		return plain
 	}
-	return template.HTML(`<pre class="chroma"><code>` + b.String() + "</code></pre>") //nolint:gosec // the formatter escapes what it did not make
+	return template.HTML(`<pre class="chroma" tabindex="0"><code>` + b.String() + "</code></pre>") //nolint:gosec // the formatter escapes what it did not make
 }
 
 // pretty indents JSON for reading.

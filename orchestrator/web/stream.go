@@ -45,6 +45,10 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	if _, err := io.WriteString(w, "retry: 1000\n\n"); err != nil {
+		return nil //nolint:nilerr // the reader is gone
+	}
 	out := &patchWriter{page: p, turn: t, to: w, sent: after}
 	for batch := range batches(ctx, events) {
 		for _, e := range batch {

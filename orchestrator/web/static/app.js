@@ -279,6 +279,7 @@ const actions = {
   },
   view: async (el) => openPane(await text("GET", "/ui/files/view/" + el.dataset.name), el),
   close: closePane,
+  dismiss: () => $("dialog").close(),
   copy: async (el) => {
     await navigator.clipboard.writeText(el.parentElement.querySelector("pre").textContent);
     el.textContent = "Copied";
