@@ -47,6 +47,10 @@ sandbox-base: ## make the sandbox's base image where no image registry is reacha
 sandbox-image: ## build the image of the docker sandbox
 	scripts/sandbox-image.sh
 
+.PHONY: image
+image: build ## build airlock's own image, and try it
+	scripts/airlock-image.sh
+
 .PHONY: test
 test: deps ## run every test
 	$(GO) test -timeout 15m $(RACE) $(PACKAGES)

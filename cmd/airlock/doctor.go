@@ -2,12 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"os/exec"
 	"slices"
+	"strconv"
+	"syscall"
+
+	"go.uber.org/zap"
 
 	"airlock/ident"
+	"airlock/orchestrator/auth"
 	"airlock/servers"
 )
 
@@ -52,7 +59,8 @@ func (d doctorCommand) Run(ctx context.Context, c *Config, std streams) error {
 
 func (c *Config) examine(ctx context.Context, s *system) []finding {
 	findings := []finding{{"data folder", true, c.DataDir}, {"catalog", true, c.Catalog}}
-	findings = append(findings, c.examineModel())
+	findings = append(findings, c.examineStore(), c.examineModel(), c.examineCallers(ctx, s))
+	findings = append(findings, c.examinePorts(ctx)...)
 	checks := s.service.Check(ctx)
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		f := finding{What: name, OK: checks[name] == nil, Detail: "works"}
@@ -65,6 +73,63 @@ func (c *Config) examine(ctx context.Context, s *system) []finding {
 	findings = append(findings, examineServers(ctx, s)...)
 	if _, err := exec.LookPath("docker"); err != nil {
 		findings = append(findings, finding{"docker", true, "not found: scripts run in the embedded sandbox, JavaScript only"})
+	}
+	return findings
+}
+
+func (c *Config) examineStore() finding {
+	if c.NATSURL == "" {
+		return finding{"store", true, "in the data folder; NATS_URL names an external one"}
+	}
+	return finding{"store", true, "at NATS_URL"} // it was reached, or nothing would have opened
+}
+
+// examineCallers tells who may call the API.
+func (c *Config) examineCallers(ctx context.Context, s *system) finding {
+	callers, err := c.openCallers(ctx, s, zap.NewNop())
+	if err != nil {
+		return finding{"callers", false, err.Error()}
+	}
+	keys, ok := callers.(*auth.Keys)
+	switch {
+	case callers == nil:
+		return finding{"callers", true, "everybody on this machine, as any user; AUTH=keys or jwt tells them apart"}
+	case !ok:
+		return finding{"callers", true, "tokens for " + c.AuthAudience + ", with the keys from AUTH_JWKS_URL"}
+	}
+	all, err := keys.List(ctx)
+	switch {
+	case err != nil:
+		return finding{"callers", false, err.Error()}
+	case len(all) == 0:
+		return finding{"callers", true, "nobody yet: make a key with airlock keys create USER"}
+	}
+	return finding{"callers", true, fmt.Sprintf("holders of %d API keys", len(all))}
+}
+
+// examinePorts looks whether serve could listen. A port that is taken is no failure: it
+// may be by the server that runs.
+func (c *Config) examinePorts(ctx context.Context) []finding {
+	var findings []finding
+	for _, p := range []struct {
+		what string
+		port int
+	}{{"port of the API", c.Port}, {"port of MCP", c.MCPPort}} {
+		address := net.JoinHostPort(c.Host, strconv.Itoa(p.port))
+		f := finding{p.what, true, address + " is free"}
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			f.Detail = address + " is taken, by a running server or by another program"
+		case err != nil:
+			f.OK, f.Detail = false, err.Error()
+		case p.port == 0:
+			f.Detail = c.Host + ", any free one"
+		}
+		if err == nil {
+			_ = listener.Close()
+		}
+		findings = append(findings, f)
 	}
 	return findings
 }
