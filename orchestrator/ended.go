@@ -29,9 +29,10 @@ func (s *Service) keepEnd(ctx context.Context, t *taskState, final Task, last Ev
 		Usage: final.Usage, Text: pii.Cut(final.Text, listedBytes),
 	}
 	whole := []entry{{Task: &keptTask{Task: final, Lines: len(final.Logs)}}, {Event: &last}}
+	// The whole comes last: it is what tells a later process that nothing is left to do.
 	err := errors.Join(
-		s.putEnd(ctx, t.session, taskName(final.ID), whole),
 		s.putEnd(ctx, t.session, lineFolder+"/"+string(final.ID), []entry{{Task: &keptTask{Task: listed}}}),
+		s.putEnd(ctx, t.session, taskName(final.ID), whole),
 		s.opts.State.Tasks.Sync())
 	if err != nil {
 		return fmt.Errorf("keep how a task ended: %w", err)
