@@ -8,15 +8,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
 
+	"airlock/ident"
 	"airlock/orchestrator"
 	"airlock/orchestrator/llm"
 	"airlock/orchestrator/llm/llmtest"
+	"airlock/pii"
 	"airlock/runtime/sandbox"
 )
 
@@ -189,4 +192,35 @@ func BenchmarkMCPExecute(b *testing.B) {
 	middle := len(direct) / 2
 	b.ReportMetric(float64(direct[middle].Microseconds()), "p50-µs-in-process")
 	b.ReportMetric(float64((called[middle] - direct[middle]).Microseconds()), "p50-µs-on-top")
+}
+
+// BenchmarkAcceptAtOnce measures how long each of 500 tasks that come at once takes to
+// be accepted, which means to be safe on the disk, and how fast all are done.
+func BenchmarkAcceptAtOnce(b *testing.B) {
+	const atOnce = 500
+	c := openSystem(b, instantModel(b, ""))
+	var took []time.Duration
+	for b.Loop() {
+		var mu sync.Mutex // guards took
+		var clients sync.WaitGroup
+		for i := range atOnce {
+			clients.Go(func() {
+				user := ident.User(fmt.Sprintf("user%d", i%20))
+				begun := time.Now()
+				id, err := c.system.service.Submit(b.Context(), orchestrator.TaskRequest{User: user, Text: pii.NewRaw("How many?")})
+				accepted := time.Since(begun)
+				if err == nil {
+					_, err = c.system.service.Wait(b.Context(), user, id)
+				}
+				if err != nil {
+					b.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				took = append(took, accepted)
+			})
+		}
+		clients.Wait()
+	}
+	reportPercentiles(b, took)
 }
