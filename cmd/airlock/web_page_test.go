@@ -72,7 +72,7 @@ func (s *stage) releaseURL() string {
 var answers = map[string]string{
 	"chart": "Revenue by region, from all sales:\n\n![Revenue by region](<revenue by region.svg>)\n\n" +
 		"**North America** leads. The figures are in [regions.csv](regions.csv).\n\n```sql\nSELECT region, SUM(amount) FROM sales GROUP BY region\n```\n",
-	"customers": "The 25 newest customers are in `customers.csv`. I did not see any of their names or addresses.",
+	"customers": "The first 25 customers are in `customers.csv`. I did not see any of their names or addresses.",
 	"hostile": `<script>window.ran=1</script><img src=x onerror=window.ran=1> [x](javascript:window.ran=1) ![y](https://evil.example/p.png)` +
 		"\n\n<iframe src=\"javascript:top.ran=1\"></iframe>\n\n```html\n</code></pre><script>window.ran=1</script>\n```",
 }
