@@ -76,7 +76,7 @@ func (c *Config) serveMCP(s *system, callers api.Authenticator, listener net.Lis
 	}
 	o := mcpserver.HTTPOptions{
 		Origins:        origins.Policy{Hosts: c.AllowedHosts, Port: strconv.Itoa(c.MCPPort), Origins: c.AllowedOrigins},
-		TrustedProxies: proxies,
+		TrustedProxies: proxies, Begun: s.api.Begun,
 	}
 	if callers != nil { // a nil interface of another type would not be nil
 		o.Authenticator = callers

@@ -71,6 +71,10 @@ func (r *rates) forget() {
 	}
 }
 
+// Begun counts one more thing that a user begins by another way than this API, or gives
+// how long the user has to wait for it.
+func (s *Server) Begun(user ident.User) time.Duration { return s.rates.take(user) }
+
 // allow counts a request that begins something.
 func (s *Server) allow(c *fiber.Ctx, user ident.User) error {
 	wait := s.rates.take(user)

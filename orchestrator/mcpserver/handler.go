@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
@@ -32,6 +33,9 @@ type HTTPOptions struct {
 	// AuthorizationServer is the issuer of the tokens that Authenticator takes, which
 	// clients find by the protected-resource metadata (RFC 9728). None is told if empty.
 	AuthorizationServer string
+	// Begun, if set, counts one more script of a user, or gives how long the user has to
+	// wait for it. It may be called concurrently.
+	Begun func(ident.User) time.Duration
 	// TrustedProxies may say by the header x-user-id whom they call for.
 	TrustedProxies []netip.Prefix
 }
@@ -54,7 +58,7 @@ type endpoint struct {
 
 // Handler serves hosts over streamable HTTP. Its sessions end with Close.
 func (f *Server) Handler(o HTTPOptions) http.Handler {
-	e := &endpoint{HTTPOptions: o, face: f, sessions: newHTTPSessions(f)}
+	e := &endpoint{HTTPOptions: o, face: f, sessions: newHTTPSessions(f, o.Begun)}
 	mux := http.NewServeMux()
 	mux.HandleFunc(Path, e.serve)
 	mux.HandleFunc("GET "+metadataPath, e.metadata)
@@ -149,10 +153,16 @@ func (e *endpoint) unauthorized(w http.ResponseWriter, r *http.Request, problem,
 	refuse(w, http.StatusUnauthorized, nil, mcp.INVALID_REQUEST, why+"; send an API key or a token as: Authorization: Bearer ...")
 }
 
+// errTwoUsers refuses a request in which a proxy's word may stand beside its client's.
+var errTwoUsers = errors.New("it is there twice; the proxy must replace what its clients send")
+
 // user is whom the request acts for: whom a trusted proxy names, or the caller.
 func (e *endpoint) user(r *http.Request, caller auth.Caller) (ident.User, error) {
-	if named := r.Header.Get("X-User-Id"); named != "" && e.trusted(r) {
-		return ident.ParseUser(named)
+	if named := r.Header.Values("X-User-Id"); len(named) > 0 && e.trusted(r) {
+		if len(named) > 1 {
+			return "", errTwoUsers
+		}
+		return ident.ParseUser(named[0])
 	}
 	return cmp.Or(caller.User, localUser), nil
 }

@@ -28,6 +28,8 @@ const (
 // Bounds of what hosts over HTTP may leave behind.
 const (
 	maxSessions = 1000
+	// maxUserSessions is what one user may have of them.
+	maxUserSessions = 100
 	// sessionIdle is how long a session is kept whose host says nothing and waits for
 	// nothing.
 	sessionIdle = time.Hour
@@ -40,14 +42,15 @@ const (
 
 // httpSessions are the sessions of hosts over HTTP.
 type httpSessions struct {
-	face *Server
+	face  *Server
+	begun func(ident.User) time.Duration // see HTTPOptions
 
 	mu   sync.Mutex // guards byID
 	byID map[string]*session
 }
 
-func newHTTPSessions(f *Server) *httpSessions {
-	h := &httpSessions{face: f, byID: map[string]*session{}}
+func newHTTPSessions(f *Server, begun func(ident.User) time.Duration) *httpSessions {
+	h := &httpSessions{face: f, begun: begun, byID: map[string]*session{}}
 	f.work.Go(h.sweep)
 	return h
 }
@@ -77,7 +80,10 @@ func refuse(w http.ResponseWriter, status int, id json.RawMessage, code int, tex
 	answerJSON(w, status, failure(id, code, text))
 }
 
+// answerJSON sends a whole answer within the time of one write: a client that reads
+// nothing is let go.
 func answerJSON(w http.ResponseWriter, status int, body []byte) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // every connection of the listener has one
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that is gone reads nothing
@@ -135,11 +141,12 @@ func (h *httpSessions) post(w http.ResponseWriter, r *http.Request, user ident.U
 
 // initialize begins a session.
 func (h *httpSessions) initialize(w http.ResponseWriter, m message, user ident.User) {
-	if !h.makeRoom() {
+	if !h.makeRoom(user) {
 		refuse(w, http.StatusServiceUnavailable, m.id, codeBusy, "all sessions are at work; try again later")
 		return
 	}
 	s := h.face.newSession(user)
+	s.begun = h.begun
 	answer := s.answer(m)
 	if !s.Initialized() {
 		s.close()
@@ -284,16 +291,25 @@ func (h *httpSessions) delete(w http.ResponseWriter, r *http.Request, user ident
 }
 
 // makeRoom ends the session that has been idle for longest where there are as many
-// as may be. It reports whether there is room.
-func (h *httpSessions) makeRoom() bool {
+// as may be: one of the user's own where those are too many, so that nobody can end
+// the sessions of all others. It reports whether there is room.
+func (h *httpSessions) makeRoom(user ident.User) bool {
 	h.mu.Lock()
+	own := 0
+	for _, s := range h.byID {
+		if s.user == user {
+			own++
+		}
+	}
+	full := len(h.byID) >= maxSessions || own >= maxUserSessions
 	var oldest *session
-	full := len(h.byID) >= maxSessions
-	if full {
-		for _, s := range h.byID {
-			if idle := s.idleSince(); !idle.IsZero() && (oldest == nil || idle.Before(oldest.idleSince())) {
-				oldest = s
-			}
+	var since time.Time
+	for _, s := range h.byID {
+		if !full || own >= maxUserSessions && s.user != user {
+			continue
+		}
+		if idle := s.idleSince(); !idle.IsZero() && (oldest == nil || idle.Before(since)) {
+			oldest, since = s, idle
 		}
 	}
 	if oldest != nil {

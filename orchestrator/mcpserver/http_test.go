@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"airlock/ident"
 	"airlock/orchestrator/auth"
@@ -194,6 +196,7 @@ func TestProxiesSayWhomTheyCallFor(t *testing.T) {
 		"a trusted proxy for the same":        {"127.0.0.0/8", "ann", 200},
 		"somebody else's claim is overlooked": {"10.0.0.0/8", "ben", 200},
 		"no user id":                          {"127.0.0.0/8", "../ann", 400},
+		"a claim beside the proxy's word":     {"127.0.0.0/8", "ann ben", 400},
 	} {
 		url := serveHTTP(t, newFace(t, returns("1")), func(o *HTTPOptions) {
 			o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(tc.trusted)}
@@ -201,7 +204,7 @@ func TestProxiesSayWhomTheyCallFor(t *testing.T) {
 		session := openSession(t, url, set("X-User-Id", "ann"))
 		r := newPost(t, url, ping)
 		r.Header.Set(headerSession, session)
-		r.Header.Set("X-User-Id", tc.named)
+		r.Header["X-User-Id"] = strings.Fields(tc.named)
 		if answer, body := exchange(t, r); answer.StatusCode != tc.status {
 			t.Errorf("%s: %d %s", name, answer.StatusCode, body)
 		}
@@ -251,7 +254,7 @@ func TestAnswersSurviveBrokenConnections(t *testing.T) {
 func TestIdleSessionsEnd(t *testing.T) {
 	t.Parallel()
 	face := newFace(t, returns("1"))
-	h := newHTTPSessions(face)
+	h := newHTTPSessions(face, nil)
 	s := face.newSession("ann")
 	h.byID[s.id] = s
 	if idle := h.idle(); len(idle) != 0 {
@@ -265,5 +268,69 @@ func TestIdleSessionsEnd(t *testing.T) {
 	delete(s.inFlight, "1")
 	if idle := h.idle(); len(idle) != 1 || len(h.byID) != 0 {
 		t.Errorf("%d sessions are idle, %d are left", len(idle), len(h.byID))
+	}
+}
+
+func TestNobodyEndsTheSessionsOfOthers(t *testing.T) {
+	t.Parallel()
+	face := newFace(t, returns("1"))
+	h := newHTTPSessions(face, nil)
+	add := func(user ident.User) *session {
+		s := face.newSession(user)
+		h.byID[s.id] = s
+		return s
+	}
+	anns := add("ann")
+	first := add("ben")
+	for range maxUserSessions - 1 {
+		add("ben").inFlight["1"] = func() {}
+	}
+	if !h.makeRoom("ben") || h.byID[first.id] != nil || h.byID[anns.id] == nil {
+		t.Error("another session than the user's own oldest was ended")
+	}
+	add("ben").inFlight["1"] = func() {}
+	if h.makeRoom("ben") {
+		t.Error("a user has more sessions at work than a user may")
+	}
+	if !h.makeRoom("ann") || h.byID[anns.id] == nil {
+		t.Error("one user's sessions leave no room for another's")
+	}
+}
+
+func TestScriptsAreCounted(t *testing.T) {
+	t.Parallel()
+	left := 1
+	url := serveHTTP(t, newFace(t, returns("1")), func(o *HTTPOptions) {
+		o.Begun = func(user ident.User) time.Duration {
+			if left--; left < 0 || user != localUser {
+				return 90 * time.Second
+			}
+			return 0
+		}
+	})
+	session := openSession(t, url)
+	for _, want := range []string{`"status\":\"ok`, "try again in 90 s"} {
+		r := newPost(t, url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code","arguments":{"code":"x"}}}`)
+		r.Header.Set(headerSession, session)
+		if answer, body := exchange(t, r); answer.StatusCode != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("answered %d %s, want %s", answer.StatusCode, body, want)
+		}
+	}
+}
+
+// deadlines records what is set on a connection.
+type deadlines struct {
+	http.ResponseWriter
+	set time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error { d.set = at; return nil }
+
+func TestWholeAnswersAreGivenTime(t *testing.T) {
+	t.Parallel()
+	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
+	answerJSON(d, http.StatusOK, []byte("{}"))
+	if d.set.IsZero() {
+		t.Error("a client that reads nothing holds its connection for ever")
 	}
 }

@@ -24,6 +24,7 @@ type session struct {
 	id    string
 	user  ident.User
 	talks *orchestrator.Conversation
+	begun func(ident.User) time.Duration // counts scripts; nil where nothing does
 
 	ctx    context.Context //nolint:containedctx // the session's own life, parent of every request; ends with close
 	cancel context.CancelFunc

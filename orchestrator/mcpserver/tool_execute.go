@@ -3,6 +3,8 @@ package mcpserver
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -43,6 +45,11 @@ func executeBash(ctx context.Context, c call) *mcp.CallToolResult {
 const maxTimeout = 86_400
 
 func (c call) execute(ctx context.Context, language sandbox.Language, code string, timeout float64) *mcp.CallToolResult {
+	if c.begun != nil {
+		if wait := c.begun(c.user); wait > 0 {
+			return c.refusal("this user has begun too much in a short time", fmt.Sprintf("try again in %.0f s", math.Ceil(wait.Seconds())))
+		}
+	}
 	follow := c.follower(ctx)
 	out, told, err := c.talks.Execute(ctx, orchestrator.ExecuteRequest{
 		Language: language, Code: code, Timeout: time.Duration(min(timeout, maxTimeout) * float64(time.Second)),
