@@ -40,8 +40,7 @@ func (a *agent) compact() {
 		}
 		a.messages = shorter
 	}
-	a.log.Info("shortened a conversation for the model", zap.String("task", string(a.task.task.ID)),
-		zap.Int("bytes", before), zap.Int("left", size(a.messages)))
+	a.logOf(a.task).Info("shortened a conversation for the model", zap.Int("bytes", before), zap.Int("left", size(a.messages)))
 }
 
 // size is the length of what messages say, in bytes.

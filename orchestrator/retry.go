@@ -38,7 +38,7 @@ func (a *agent) persist(ctx context.Context) (*turn, error) {
 		if attempt == turnAttempts || !worthRetrying(err) || wait >= a.patience() {
 			return nil, err
 		}
-		a.log.Info("asking the model again", zap.String("task", string(a.task.task.ID)), zap.String("model", a.model),
+		a.logOf(a.task).Info("asking the model again", zap.String("model", a.model),
 			zap.Int("attempt", attempt+1), zap.Duration("after", wait), zap.Error(err))
 		if err := pause(ctx, wait); err != nil {
 			return nil, err
@@ -90,8 +90,7 @@ func (a *agent) fallBack(err error) bool {
 	if next == "" || next == a.model || !unavailable(err) {
 		return false
 	}
-	a.log.Warn("going on with the fallback model", zap.String("task", string(a.task.task.ID)),
-		zap.String("model", a.model), zap.String("fallback", next), zap.Error(err))
+	a.logOf(a.task).Warn("going on with the fallback model", zap.String("model", a.model), zap.String("fallback", next), zap.Error(err))
 	a.model = next
 	a.task.emit(EventModelChanged, EventData{Model: next, Problem: problemOf(err)})
 	return true

@@ -179,8 +179,7 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 			err = cause
 		}
 		problem := problemOf(err)
-		s.log.Warn("task failed", zap.String("task", string(t.task.ID)), zap.String("session", string(t.session.id)),
-			zap.String("code", problem.Code), zap.Error(err))
+		s.logOf(t).Warn("task failed", zap.String("code", problem.Code), zap.Error(err))
 		s.finish(ctx, t, StatusFailed, answer, problem)
 	}
 }
@@ -238,7 +237,7 @@ func (s *Service) finish(ctx context.Context, t *taskState, status Status, messa
 	if err == nil {
 		return
 	}
-	s.log.Error("what a task did cannot be kept", zap.String("task", string(t.task.ID)), zap.Error(err))
+	s.logOf(t).Error("what a task did cannot be kept", zap.Error(err))
 	t.change(func(task *Task) { *task = final })
 	t.events.giveUp()
 }

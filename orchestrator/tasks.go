@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
+
 	"airlock/ident"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
@@ -34,6 +36,11 @@ type taskState struct {
 	mu     sync.Mutex // guards all below
 	task   Task
 	before map[pii.Type]int // personal values that the session knew when the task began
+}
+
+// logOf names the task and its session in each line.
+func (s *Service) logOf(t *taskState) *zap.Logger {
+	return s.log.With(zap.String("task", string(t.task.ID)), zap.String("session", string(t.session.id)))
 }
 
 // snapshot copies the task, so that the reader sees no later change.
