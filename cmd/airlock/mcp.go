@@ -38,6 +38,9 @@ func (m mcpServeCommand) Run(ctx context.Context, c *Config, std streams) error 
 		return usageError{err}
 	}
 	os.Stdout = os.Stderr
+	if done, err := c.throughControl(ctx, user, std); done {
+		return err
+	}
 	log, err := c.newLog(std, zapcore.WarnLevel)
 	if err != nil {
 		return err
@@ -63,8 +66,8 @@ func (s *system) openMCP(log *zap.Logger) (*mcpserver.Server, error) {
 	return face, nil
 }
 
-// serveMCP serves hosts over HTTP until the system closes. The listener is closed by
-// then too.
+// serveMCP serves hosts over HTTP, and those of other processes, until the system
+// closes. The listener is closed by then too.
 func (c *Config) serveMCP(s *system, callers api.Authenticator, listener net.Listener, log *zap.Logger) error {
 	face, err := s.openMCP(log)
 	if err != nil {
@@ -99,7 +102,7 @@ func (c *Config) serveMCP(s *system, callers api.Authenticator, listener net.Lis
 		}
 		return err
 	}}, s.closers...)
-	return nil
+	return c.serveControl(s, face, log)
 }
 
 // Bounds of what a client of the MCP listener may keep open. Answers are bounded write

@@ -192,3 +192,55 @@ func TestMcporter(t *testing.T) {
 		}
 	})
 }
+
+// TestHostsShareTheServersStore starts airlock mcp twice beside a serving process: what
+// one leaves the other finds, and its user gets real values for it from the server.
+func TestHostsShareTheServersStore(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "air") // a short path, for the socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	_, c := serveMCPOnLoopback(t, func(c *Config) { c.DataDir = dir })
+	if info, err := os.Stat(filepath.Join(dir, "control.sock")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the socket is %v, %v", info, err)
+	}
+	path, environ := program(t)
+	host := func(request string) string {
+		command := exec.CommandContext(t.Context(), path, "mcp", "--user", "ann")
+		command.Env = append(environ, "DATA_DIR="+dir)
+		command.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" + request + "\n")
+		var stderr bytes.Buffer
+		command.Stderr = &stderr
+		out, err := command.Output()
+		if err != nil || stderr.Len() > 0 {
+			t.Fatalf("%v: %s", err, stderr.Bytes())
+		}
+		return string(out)
+	}
+	arguments, err := json.Marshal(map[string]string{"code": leaveFile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := host(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"execute_code","arguments":` + string(arguments) + `}}`); !strings.Contains(got, `"result":42`) {
+		t.Errorf("the first host got %s", got)
+	}
+	if got := host(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"airlock://artifacts/a.txt"}}`); !strings.Contains(got, "[EMAIL_1_") {
+		t.Errorf("the second host got %s", got)
+	}
+	if file := c.download(t, "ann", "a.txt"); !strings.Contains(file, "@example.") {
+		t.Errorf("the user gets %q", file)
+	}
+	conn, err := net.Dial("unix", filepath.Join(dir, "control.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(`{"mcp":true,"as":"../ann"}` + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Errorf("a user id of no form is answered with %d bytes", n)
+	}
+}
