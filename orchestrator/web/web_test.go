@@ -303,3 +303,20 @@ func TestSessionsEnd(t *testing.T) {
 		t.Error("an empty key is taken")
 	}
 }
+
+func TestDocumentsAreFramedWithTokens(t *testing.T) {
+	t.Parallel()
+	f := chatAPI()
+	f.answers["GET /artifacts/local/a.html"] = "<script>1</script>"
+	visit := visitPage(t, f)
+	answer, body := visit("GET", "/ui/files/frame/a.html", "", "Sec-Fetch-Dest", "iframe")
+	if answer.StatusCode != http.StatusOK || body != "<script>1</script>" || answer.Header.Get("Content-Security-Policy") != framed || answer.Header.Get("X-Frame-Options") != "SAMEORIGIN" {
+		t.Errorf("answered %d %s %v", answer.StatusCode, body, answer.Header)
+	}
+	if !strings.Contains(strings.Join(f.asked, "\n"), "GET /artifacts/local/a.html?tokenized=true") {
+		t.Errorf("the API was asked %q", f.asked)
+	}
+	if answer, _ := visit("GET", "/ui/files/frame/a.html", "", "Sec-Fetch-Dest", "document"); answer.StatusCode != http.StatusForbidden {
+		t.Errorf("outside of a frame: %d", answer.StatusCode)
+	}
+}
