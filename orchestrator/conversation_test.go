@@ -219,3 +219,41 @@ func TestExecutionIsFollowed(t *testing.T) {
 		t.Errorf("followed %s, %v", all, err)
 	}
 }
+
+// What a script copies out of another session's data, which no detector saw, is not
+// told either.
+func TestDataThatNobodySawIsNotToldByWayOfACopy(t *testing.T) {
+	t.Parallel()
+	data := []byte("\x89PNG\r\n\x1a\n\x00" + anns)
+	s := newTestService(t, silent{}, func(_ context.Context, x sandbox.Execution) sandbox.Result {
+		if from, err := x.Files.ReadFile("/artifacts/first.png", 1<<10); err == nil {
+			err = x.Files.WriteFile("/artifacts/copy.png", from)
+			return sandbox.Result{Reason: sandbox.ReasonOK, Error: failure(err)}
+		}
+		return sandbox.Result{Reason: sandbox.ReasonOK, Error: failure(x.Files.WriteFile("/artifacts/first.png", data))}
+	})
+	first, second := s.Converse("ann"), s.Converse("ann")
+	session, leave, err := first.enter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	session.vault.MarkUnseen()
+	leave()
+	for _, c := range []*Conversation{first, second} {
+		if out, _, err := c.Execute(t.Context(), ExecuteRequest{Language: sandbox.JavaScript, Code: "x"}); err != nil || out.Error != nil {
+			t.Fatalf("%+v, %v", out.Error, err)
+		}
+	}
+	for _, name := range []string{"first.png", "copy.png"} {
+		if f, err := second.Artifact(t.Context(), name, 1<<20); !errors.Is(err, ErrUntold) {
+			t.Errorf("%s is told as %q, %v", name, f.Data, err)
+		}
+	}
+}
+
+func failure(err error) *sandbox.ScriptError {
+	if err == nil {
+		return nil
+	}
+	return &sandbox.ScriptError{Name: err.Error()}
+}

@@ -148,6 +148,9 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if err != nil {
 		return Execution{}, fmt.Errorf("list artifacts: %w", err)
 	}
+	if err := s.kept.heed(ctx, session); err != nil {
+		return Execution{}, err
+	}
 	id := ident.NewExecution()
 	code, err := session.vault.Tokenize(pii.NewRaw(x.code), pii.OriginScript)
 	if err != nil {
@@ -166,6 +169,9 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	}
 	out, err = s.settle(ctx, session, id, x, result)
 	if err != nil {
+		return Execution{}, err
+	}
+	if err := s.kept.heed(context.WithoutCancel(ctx), session); err != nil { // what is kept below must say so
 		return Execution{}, err
 	}
 	made, err := s.newArtifacts(session, before)

@@ -34,6 +34,7 @@ type keeping struct {
 	last   uint64     // record of the vault
 	unkept [][]byte   // changes of the vault that are not kept yet
 	noted  time.Time  // when the session's card was kept last
+	unseen bool       // it is kept that the session holds data that no detector saw
 }
 
 // card is what tells of a session that is not in memory.
@@ -50,6 +51,7 @@ const (
 	endedFolder    = "ended"
 	historyFolder  = "histories"
 	artifactFolder = "artifacts"
+	unseenFolder   = "unseen" // of sessions that hold data that no detector saw
 )
 
 // noteEvery is how old a card may be.
@@ -243,7 +245,7 @@ func (k *keeper) forget(ctx context.Context, owner string, id ident.Session) (bo
 		return false, fmt.Errorf("look for the session: %w", err)
 	}
 	err = k.state.Vaults.Delete(ctx, owner, string(id))
-	for _, folder := range []string{liveFolder, endedFolder, historyFolder} {
+	for _, folder := range []string{liveFolder, endedFolder, historyFolder, unseenFolder} {
 		err = errors.Join(err, k.state.Kept.Delete(ctx, owner, folder+"/"+string(id)))
 	}
 	return len(changes) > 0, err
@@ -262,6 +264,32 @@ func (k *keeper) keep(ctx context.Context, s *session, made []workspace.Artifact
 			return err
 		}
 	}
+	return nil
+}
+
+// heed passes on that there is data which no detector saw: what one session's scripts
+// leave in /artifacts, those of all sessions of the user can read, and write again. It
+// is asked before a script runs, so that the note stands before the file, and after it.
+func (k *keeper) heed(ctx context.Context, s *session) error {
+	s.keeping.mu.Lock()
+	defer s.keeping.mu.Unlock()
+	if s.keeping.unseen {
+		return nil
+	}
+	if !s.vault.HoldsUnseen() {
+		names, err := k.state.Kept.List(ctx, s.key, unseenFolder)
+		if err != nil {
+			return fmt.Errorf("look for files that nobody looked into: %w", err)
+		}
+		if len(names) == 0 {
+			return nil
+		}
+		s.vault.MarkUnseen()
+	}
+	if err := k.put(ctx, s.key, unseenFolder+"/"+string(s.id), true); err != nil {
+		return fmt.Errorf("keep that nobody looked into a file: %w", err)
+	}
+	s.keeping.unseen = true
 	return nil
 }
 
