@@ -37,7 +37,7 @@ func (s *Service) keepEnd(ctx context.Context, t *taskState, final Task, last Ev
 	if err != nil {
 		return fmt.Errorf("keep how a task ended: %w", err)
 	}
-	t.change(func(task *Task) { *task = final })
+	t.end(final)
 	if err := errors.Join(t.events.flush(), s.opts.State.Events.Sync()); err != nil {
 		return err
 	}

@@ -238,7 +238,7 @@ func (s *Service) finish(ctx context.Context, t *taskState, status Status, messa
 		return
 	}
 	s.logOf(t).Error("what a task did cannot be kept", zap.Error(err))
-	t.change(func(task *Task) { *task = final })
+	t.end(final)
 	t.events.giveUp()
 }
 

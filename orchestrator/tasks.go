@@ -101,6 +101,14 @@ func (t *taskState) final(status Status, message pii.Tokenized, problem *Problem
 	return final
 }
 
+// end shows how the task ended. What of it never changes is read without the lock, so
+// only the rest is set.
+func (t *taskState) end(final Task) {
+	t.change(func(task *Task) {
+		task.Status, task.Message, task.Problem, task.Finished, task.Protected = final.Status, final.Message, final.Problem, final.Finished, final.Protected
+	})
+}
+
 // tasks is the register of all tasks, finished ones up to a bound.
 type tasks struct {
 	kept, open, most, share int
