@@ -22,11 +22,11 @@ help: ## list the verbs
 engine: $(ENGINE)/module/engine.wasm ## make the embedded JavaScript engine from its npm package
 
 $(ENGINE)/module/engine.wasm: $(ENGINE)/package-lock.json $(wildcard $(ENGINE)/patch/*.go)
-	npm ci --prefix $(ENGINE) --ignore-scripts --no-audit --no-fund --silent
+	npm ci --prefix $(ENGINE) --ignore-scripts --no-audit --no-fund --loglevel=error
 	$(GO) run ./$(ENGINE)/patch
 
 %/node_modules/.package-lock.json: %/package-lock.json
-	npm ci --prefix $* --ignore-scripts --no-audit --no-fund --silent
+	npm ci --prefix $* --ignore-scripts --no-audit --no-fund --loglevel=error
 
 .PHONY: deps
 deps: engine $(PEERS)/node_modules/.package-lock.json $(HOSTS)/node_modules/.package-lock.json $(BROWSER)/node_modules/.package-lock.json ## install what the tests talk to
