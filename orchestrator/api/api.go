@@ -77,6 +77,7 @@ type Server struct {
 	work    sync.WaitGroup // in-process listeners
 	tries   *tries
 	rates   *rates
+	streams *streams
 	page    http.Handler // nil without one
 
 	readiness readiness
@@ -92,7 +93,7 @@ func New(o Options) (*Server, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
-		opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate),
+		opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate), streams: newStreams(),
 		origins: origins.Policy{Hosts: o.Hosts, Port: o.Port, Origins: o.Origins},
 	}
 	s.app = fiber.New(fiber.Config{

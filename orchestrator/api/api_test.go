@@ -173,6 +173,12 @@ func startWith(t *testing.T, o Options) func(method, path, body string, headers 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serve(t, s)
+}
+
+// serve gives a client of s, which ends with the test.
+func serve(t *testing.T, s *Server) func(method, path, body string, headers ...string) (int, http.Header, string) {
+	t.Helper()
 	client, base := s.Client()
 	t.Cleanup(func() {
 		client.CloseIdleConnections()

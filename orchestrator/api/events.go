@@ -47,15 +47,24 @@ func (s *Server) getEvents(c *fiber.Ctx) error {
 			return problem{fiber.StatusBadRequest, "invalid_request", "the header Last-Event-ID is no event's number", "send the id of the last event that arrived, or leave the header out"}
 		}
 	}
-	return s.sendEvents(c, user, ident.Task(c.Params("id")), after, c.QueryBool("follow", true))
+	leave, err := s.streams.enter(user)
+	if err != nil {
+		return err
+	}
+	if err := s.sendEvents(c, user, ident.Task(c.Params("id")), after, c.QueryBool("follow", true), leave); err != nil {
+		leave()
+		return err
+	}
+	return nil
 }
 
 // streamEvents answers with the events of a task after one of them, until its last.
 func (s *Server) streamEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int) error {
-	return s.sendEvents(c, user, id, after, true)
+	return s.sendEvents(c, user, id, after, true, func() {})
 }
 
-func (s *Server) sendEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int, follow bool) error {
+// sendEvents calls ended when the stream that it began is over.
+func (s *Server) sendEvents(c *fiber.Ctx, user ident.User, id ident.Task, after int, follow bool, ended func()) error {
 	task, err := s.opts.Service.Task(user, id)
 	if err != nil {
 		return err
@@ -65,6 +74,7 @@ func (s *Server) sendEvents(c *fiber.Ctx, user ident.User, id ident.Task, after 
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer ended()
 		if err := f.follow(s.ctx, w); err != nil {
 			s.opts.Log.Debug("a stream of events ended early", zap.String("task", string(id)), zap.Error(err))
 		}
