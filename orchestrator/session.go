@@ -350,7 +350,7 @@ func (r *sessions) close(lasting bool) error {
 	for id, s := range r.byID {
 		delete(r.byID, id)
 		if lasting && s.isKept() {
-			errs = append(errs, s.close())
+			errs = append(errs, s.close(), r.opts.Skills.Discard(s.key, s.id)) // a refused skill may hold values
 		} else {
 			over = append(over, s)
 		}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"airlock/ident"
 	"airlock/workspace/rooted"
@@ -124,31 +123,32 @@ func (s *Store) Discard(userKey string, session ident.Session) error {
 	return errors.Join(s.shelf.dir.RemoveAll(name), s.shelf.dir.RemoveAll(name+".json"))
 }
 
-// Prune deletes the copies of all sessions that keep does not want, such as those
-// that an earlier process left. It is for the start, before sessions are opened.
-func (s *Store) Prune(keep func(ident.Session) bool) error {
+// Prune deletes the copies of all sessions, such as those that an earlier process
+// left. It is for the start, before sessions are opened: a copy does not outlive its
+// process, as what was refused because of what it holds may stand in it.
+func (s *Store) Prune() error {
 	users, err := s.shelf.dir.ReadDir(".", maxFolders)
 	if err != nil {
 		return fmt.Errorf("prune skills: %w", err)
 	}
 	var errs []error
 	for _, u := range users {
-		copies, err := s.shelf.dir.ReadDir(path.Join(u.Name(), "checkouts"), maxFolders)
-		if errors.Is(err, fs.ErrNotExist) {
+		copies := path.Join(u.Name(), "checkouts")
+		if _, err := s.shelf.dir.Lstat(copies); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		errs = append(errs, err)
-		for _, c := range copies {
-			session := ident.Session(strings.TrimSuffix(c.Name(), ".json"))
-			if !keep(session) {
-				errs = append(errs, s.Discard(u.Name(), session))
-			}
+		unlock, err := s.shelf.lock(u.Name())
+		if err != nil {
+			errs = append(errs, fmt.Errorf("prune skills: %w", err))
+			continue
 		}
+		errs = append(errs, s.shelf.dir.RemoveAll(copies))
+		unlock()
 	}
 	return errors.Join(errs...)
 }
 
-// maxFolders bounds how many folders of users, and copies of one, are looked at.
+// maxFolders bounds how many folders of users are looked at.
 const maxFolders = 1_000_000
 
 // RemoveUser deletes all of a user's skills and copies. None there is no error.

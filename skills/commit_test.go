@@ -2,6 +2,7 @@ package skills
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -478,20 +479,20 @@ func TestCommitStopsWhenItsContextEnds(t *testing.T) {
 	}
 }
 
-func TestPruneKeepsWhatIsWanted(t *testing.T) {
+func TestPruneKeepsSkillsAndNoCopies(t *testing.T) {
 	t.Parallel()
 	s := testStore(t)
-	kept, gone := checkout(t, s, me, "kept"), checkout(t, s, me, "gone")
-	put(t, gone, "a.js", "// x\n")
-	commitAll(t, s, me, "gone")
-	if err := s.Prune(func(id ident.Session) bool { return id == "kept" }); err != nil {
+	one, other := checkout(t, s, me, "one"), checkout(t, s, me, "other")
+	put(t, one, "a.js", "// x\n")
+	put(t, other, "b.js", "// ask ann@example.org\n")
+	commitAll(t, s, me, "one")
+	if err := s.Prune(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Errorf("the one to keep: %v", err)
-	}
-	if left, err := os.ReadDir(filepath.Dir(kept)); err != nil || len(left) != 1 {
-		t.Errorf("left are %v, %v", left, err)
+	for _, dir := range []string{one, other} {
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a copy is still there: %v", err)
+		}
 	}
 	if got := own(t, s, me); len(got) != 1 {
 		t.Errorf("the skills are %v", got)

@@ -167,7 +167,7 @@ func TestVercelAIClient(t *testing.T) {
 	if !strings.HasPrefix(got.Whole.Text, "Here it is.") || got.Whole.Finish != "stop" {
 		t.Errorf("the answer is %+v", got.Whole)
 	}
-	if !regexp.MustCompile(`^404 there is no model "gpt-nothing" here`).MatchString(got.Error) {
+	if !regexp.MustCompile(`^404 there is no such model: "gpt-nothing"`).MatchString(got.Error) {
 		t.Errorf("the error is %q", got.Error)
 	}
 }

@@ -235,7 +235,7 @@ func (k stores) cleanUp(m *servers.Manager) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(k.workspaces.Prune(live), k.skills.Prune(live), m.Prune())
+	return errors.Join(k.workspaces.Prune(live), k.skills.Prune(), m.Prune())
 }
 
 const cleanUpTime = time.Minute

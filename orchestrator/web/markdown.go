@@ -66,7 +66,7 @@ func (m *markdown) render(text string) template.HTML {
 	}
 	out := m.clean.SanitizeBytes(b.Bytes())
 	if rest != "" {
-		out = append(out, "<pre>"+template.HTMLEscapeString(rest)+"</pre>"...)
+		out = append(out, `<pre tabindex="0">`+template.HTMLEscapeString(rest)+"</pre>"...)
 	}
 	return template.HTML(out) //nolint:gosec // this is the one place where markup from outside is let through, sanitized
 }
@@ -78,6 +78,7 @@ type nodes struct{}
 // RegisterFuncs implements renderer.NodeRenderer.
 func (n nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, n.fenced)
+	r.Register(ast.KindCodeBlock, n.indented)
 	r.Register(ast.KindImage, n.image)
 	r.Register(ast.KindLink, n.link)
 }
@@ -86,6 +87,13 @@ func (nodes) fenced(w util.BufWriter, source []byte, node ast.Node, entering boo
 	if entering {
 		block := node.(*ast.FencedCodeBlock)
 		_, _ = w.WriteString(string(highlight(string(block.Language(source)), string(block.Lines().Value(source)))))
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (nodes) indented(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(string(highlight("", string(node.(*ast.CodeBlock).Lines().Value(source)))))
 	}
 	return ast.WalkSkipChildren, nil
 }

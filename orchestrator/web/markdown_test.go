@@ -88,6 +88,7 @@ func TestMarkdownShowsWhatModelsWrite(t *testing.T) {
 		"[x](/tasks)":                             `href="/tasks"`,
 		"![x](../../etc/passwd)":                  `<a href="../../etc/passwd"`,
 		"```js\nconst a = 1;\n```":                `<span class="kr">const</span>`,
+		"    <i>\n":                               `<pre tabindex="0"><code>&lt;i&gt;` + "\n</code></pre>",
 		"```nothing\n<b>\n```":                    `<pre tabindex="0"><code>&lt;b&gt;` + "\n</code></pre>",
 		"[EMAIL_1_k7q2f] wrote":                   "[EMAIL_1_k7q2f] wrote",
 		"see https://example.org":                 `rel="nofollow noreferrer`,

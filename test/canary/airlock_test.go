@@ -51,7 +51,7 @@ func start(t *testing.T, program, mode, shop string, model *llmtest.Server) *air
 	}
 	a.cmd = exec.CommandContext(t.Context(), program, "serve")
 	a.cmd.Env = append(a.cmd.Environ(),
-		"PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json", "SANDBOX_BACKEND=wasm", "SANDBOX_TIMEOUT_MS=600000",
+		"PORT=0", "MCP_PORT=0", "DATA_DIR="+a.dir, "CATALOG="+catalog, "PII_MODE="+mode, "LOG_LEVEL=debug", "LOG_FORMAT=json", "SANDBOX_BACKEND=wasm", "SANDBOX_TIMEOUT_MS=600000",
 		"LLM_PROVIDER=openai", "LLM_API_KEY=k", "LLM_MODEL=m", "LLM_BASE_URL="+model.OpenAIURL())
 	stderr, err := a.cmd.StderrPipe()
 	if err != nil {

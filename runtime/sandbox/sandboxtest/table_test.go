@@ -94,6 +94,12 @@ func exists(t *testing.T, test string) bool {
 	return false
 }
 
+// archives are the files that may import a format of archives.
+var archives = map[string]string{
+	"skills/archive.go":         "unpacks what a caller uploads, within the bounds that its own tests hold it to",
+	"orchestrator/web/files.go": "only packs",
+}
+
 // Whoever unpacks an archive of a script's has to bound what comes out first.
 func TestNothingUnpacksArchives(t *testing.T) {
 	t.Parallel()
@@ -112,7 +118,7 @@ func TestNothingUnpacksArchives(t *testing.T) {
 			return err
 		}
 		for _, i := range parsed.Imports {
-			if name, _ := strconv.Unquote(i.Path.Value); strings.HasPrefix(name, "archive/") || strings.HasPrefix(name, "compress/") {
+			if name, _ := strconv.Unquote(i.Path.Value); (strings.HasPrefix(name, "archive/") || strings.HasPrefix(name, "compress/")) && archives[within(path)] == "" {
 				t.Errorf("%s imports %s", path, name)
 			}
 		}
@@ -121,4 +127,13 @@ func TestNothingUnpacksArchives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// within is a path in the way it is written from the root of the project.
+func within(path string) string {
+	name, err := filepath.Rel(root, path)
+	if err != nil {
+		return path
+	}
+	return filepath.ToSlash(name)
 }
