@@ -106,7 +106,7 @@ func TestPythonStubCallsTheTool(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("python3 is not installed")
+		t.Skip("python3 is not installed; install it (apt-get install python3)")
 	}
 	text := PythonStub("s", []Definition{{Name: "list", InputSchema: []byte(`{"properties":{"a-b":{"type":"array"},"c":{}},"required":["a-b"]}`)}})
 	program := "call_mcp_tool = lambda name, args: print(name, args)\n" + strings.Replace(text, "from __future__ import annotations", "", 1)

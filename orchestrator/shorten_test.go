@@ -122,12 +122,12 @@ func FuzzShortJSON(f *testing.F) {
 	f.Add(`"text"`, 3)
 	f.Fuzz(func(t *testing.T, text string, most int) {
 		if !json.Valid([]byte(text)) || most < 16 || most > 1<<16 {
-			t.Skip("no JSON, or no sensible bound")
+			return
 		}
 		v := newVault(t)
 		whole, err := v.Tokenize(pii.NewRaw(text), pii.OriginScript)
 		if err != nil {
-			t.Skip("refused by the vault")
+			return
 		}
 		short, err := shortJSON(v, whole, most)
 		if err != nil || !json.Valid(short) {

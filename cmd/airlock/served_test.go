@@ -153,7 +153,7 @@ func TestExamplesOfTheAPIWork(t *testing.T) {
 func TestOnlyTheConfiguredAddressesListen(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("sockets are read from /proc, which only Linux has")
+		t.Skip("sockets are read from /proc, which only Linux has; run it there")
 	}
 	s := startServed(t)
 	ctx, cancel := context.WithCancel(t.Context())

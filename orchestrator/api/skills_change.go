@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"airlock/ident"
 	"airlock/skills"
 )
 
@@ -78,6 +79,19 @@ func (s *Server) deleteSkill(c *fiber.Ctx) error {
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
+// skillOf decodes a body and tells which skill the call is about, and whose it is. The
+// user's ID stands in a field of the body.
+func skillOf(c *fiber.Ctx, body any, userID *string) (owner ident.User, name string, err error) {
+	if err := decode(c, body); err != nil {
+		return "", "", err
+	}
+	if owner, err = user(c, *userID); err != nil {
+		return "", "", err
+	}
+	name, err = skillName(c)
+	return owner, name, err
+}
+
 type rollbackBody struct {
 	UserID string `json:"userId"`
 	Number int    `json:"number"`
@@ -85,14 +99,7 @@ type rollbackBody struct {
 
 func (s *Server) rollbackSkill(c *fiber.Ctx) error {
 	var body rollbackBody
-	if err := decode(c, &body); err != nil {
-		return err
-	}
-	user, err := user(c, body.UserID)
-	if err != nil {
-		return err
-	}
-	name, err := skillName(c)
+	user, name, err := skillOf(c, &body, &body.UserID)
 	if err != nil {
 		return err
 	}
@@ -118,14 +125,7 @@ func (s *Server) promoteSkill(c *fiber.Ctx) error {
 		return err
 	}
 	var body promoteBody
-	if err := decode(c, &body); err != nil {
-		return err
-	}
-	user, err := user(c, body.UserID)
-	if err != nil {
-		return err
-	}
-	name, err := skillName(c)
+	user, name, err := skillOf(c, &body, &body.UserID)
 	if err != nil {
 		return err
 	}

@@ -119,14 +119,7 @@ type checkView struct {
 // verifySkill runs a skill's example and test.
 func (s *Server) verifySkill(c *fiber.Ctx) error {
 	var body verifyBody
-	if err := decode(c, &body); err != nil {
-		return err
-	}
-	user, err := user(c, body.UserID)
-	if err != nil {
-		return err
-	}
-	name, err := skillName(c)
+	user, name, err := skillOf(c, &body, &body.UserID)
 	if err != nil {
 		return err
 	}
