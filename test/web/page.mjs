@@ -131,7 +131,10 @@ part("a call is approved, with tokens until the values are asked for", async () 
   const turn = await ask(page, "customers please");
   const card = turn.locator(".approval.waits");
   await card.waitFor();
-  check((await turn.getAttribute("data-status")) === "awaiting_approval" && (await page.title()).startsWith("●"), "the page does not say that it waits");
+  const waits = async () => (await turn.getAttribute("data-status")) === "awaiting_approval" && (await page.title()).startsWith("●");
+  check(await waits(), "the page does not say that it waits");
+  await page.reload();
+  check(await waits(), "the page does not say that it waits once it is loaded again");
   await card.locator("text=Approve once").click();
   await turn.locator(".approval.waits", { hasText: /Gives awayEMAIL/ }).waitFor();
   const second = turn.locator(".approval.waits");

@@ -110,10 +110,16 @@ function apply(patch) {
       if (!turn || turn.dataset.status === patch.text) return;
       turn.dataset.status = patch.text;
       say(words[patch.text] || patch.text);
-      document.title = (patch.text === "awaiting_approval" ? "● " : "") + title;
+      markTitle();
       markChat(patch.text);
     }
   }
+}
+
+/** markTitle shows in the tab's title that a turn waits for its reader. */
+function markTitle() {
+  const waits = document.querySelector(".turn[data-status=awaiting_approval]");
+  document.title = (waits ? "● " : "") + title;
 }
 
 /** keepFocus gives the focus back to the like of an element that is replaced. */
@@ -176,6 +182,7 @@ async function ask(task) {
 function addTurn(id, html) {
   if ($("turn-" + id)) return;
   $("turns").append(fragment(html));
+  markTitle();
   scroller.scrollTop = scroller.scrollHeight;
   watch($("turn-" + id));
 }
@@ -385,5 +392,6 @@ if ($("find")) {
 }
 
 localTimes(document);
+markTitle();
 document.querySelectorAll(".turn[data-after]").forEach(watch);
 if (document.querySelector(".turn") && !location.hash) scroller.scrollTop = scroller.scrollHeight;
