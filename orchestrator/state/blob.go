@@ -15,6 +15,9 @@ import (
 const (
 	// maxMessage is what a message may hold; servers take 1 MiB with its headers.
 	maxMessage = 900 << 10
+	// maxReplaced is what of a message is left to a value that is put in place of
+	// another: sealing adds less than that.
+	maxReplaced = maxMessage - 1<<10
 	// maxBlob bounds any value.
 	maxBlob = 256 << 20
 )

@@ -25,16 +25,34 @@ func (k *KV) Sync() error { return k.area.disk.flush() }
 
 // Create keeps value if there is none under name; else its error wraps fs.ErrExist.
 func (k *KV) Create(ctx context.Context, owner, name string, value []byte) error {
-	_, err := k.area.put(ctx, owner, name, value, jetstream.WithExpectLastSequencePerSubject(0))
-	if errors.Is(err, ErrConflict) {
-		return fmt.Errorf("a value is kept under this name: %w", fs.ErrExist)
-	}
+	_, err := k.Replace(ctx, owner, name, value, 0)
 	return err
+}
+
+// Replace keeps value in place of the one of number last, 0 for none, and gives its own
+// number. Where another one is kept by now its error wraps ErrConflict and fs.ErrExist,
+// and nothing is changed. The value must fit into a message: large ones are kept before
+// it is known who was first.
+func (k *KV) Replace(ctx context.Context, owner, name string, value []byte, last uint64) (uint64, error) {
+	if len(value) > maxReplaced {
+		return 0, fmt.Errorf("a value of %d bytes, put in place of another: %w", len(value), ErrTooLarge)
+	}
+	number, err := k.area.put(ctx, owner, name, value, jetstream.WithExpectLastSequencePerSubject(last))
+	if errors.Is(err, ErrConflict) {
+		return 0, fmt.Errorf("%w: %w", err, fs.ErrExist)
+	}
+	return number, err
+}
+
+// Load returns the value under name and its number, for Replace.
+func (k *KV) Load(ctx context.Context, owner, name string) ([]byte, uint64, error) {
+	return k.area.load(ctx, owner, name)
 }
 
 // Get returns the value under name.
 func (k *KV) Get(ctx context.Context, owner, name string) ([]byte, error) {
-	return k.area.get(ctx, owner, name)
+	value, _, err := k.area.load(ctx, owner, name)
+	return value, err
 }
 
 // Delete removes what is under name. Removing nothing is no error.

@@ -146,6 +146,35 @@ func TestValuesAreKeptReplacedAndForgotten(t *testing.T) {
 	})
 }
 
+func TestAValueIsReplacedByWhoSawItOnly(t *testing.T) {
+	everyKind(t, func(t *testing.T, o Options) {
+		kv, ctx := open(t, o).Kept(), t.Context()
+		last := uint64(0)
+		for _, value := range []string{"one", "two", ""} {
+			number, err := kv.Replace(ctx, "ann", "a/one", []byte(value), last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := kv.Replace(ctx, "ann", "a/one", []byte("late"), last); !errors.Is(err, ErrConflict) || !errors.Is(err, fs.ErrExist) {
+				t.Errorf("replacing what was replaced gave %v", err)
+			}
+			if got, at, err := kv.Load(ctx, "ann", "a/one"); err != nil || string(got) != value || at != number {
+				t.Errorf("got %q of number %d, %v; want %q, %d", got, at, err, value, number)
+			}
+			last = number
+		}
+		if _, err := kv.Replace(ctx, "ann", "a/one", make([]byte, maxReplaced), last); err != nil {
+			t.Errorf("as much as may be: %v", err)
+		}
+		if _, err := kv.Replace(ctx, "ann", "a/two", make([]byte, maxReplaced+1), 0); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("more than may be: %v", err)
+		}
+		if _, _, err := kv.Load(ctx, "ann", "a/two"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what is not there: %v", err)
+		}
+	})
+}
+
 func TestLogKeepsTheOrderAndOneWriter(t *testing.T) {
 	everyKind(t, func(t *testing.T, o Options) {
 		l := open(t, o).Events()

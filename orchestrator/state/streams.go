@@ -184,17 +184,18 @@ func isConflict(err error) bool {
 	return errors.As(err, &refused) && (refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// get gives the last value under a name.
-func (a *area) get(ctx context.Context, owner, name string) ([]byte, error) {
+// load gives the last value under a name, and its number in the stream.
+func (a *area) load(ctx context.Context, owner, name string) ([]byte, uint64, error) {
 	subject, err := a.subject(owner, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	message, err := a.stream.GetLastMsgForSubject(ctx, subject)
 	if err != nil {
-		return nil, notFound(err)
+		return nil, 0, notFound(err)
 	}
-	return a.unseal(ctx, message)
+	value, err := a.unseal(ctx, message)
+	return value, message.Sequence, err
 }
 
 func notFound(err error) error {
