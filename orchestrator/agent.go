@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -40,13 +41,18 @@ type agent struct {
 	ending   error          // why the next turn is the last, if it is
 	learned  pii.Tokenized  // the failure that ends the task
 	model    string         // that is asked; empty leaves it to the provider
+	room     int            // for the conversation in the model, in bytes
+	whole    int            // of the latest messages stay whole when there is no room
 	latest   llm.Usage      // of the turn before
 }
 
 // runAgent works on the task until the model has nothing more to do. The answer
 // so far comes back with an error too.
 func (s *Service) runAgent(ctx context.Context, t *taskState) (pii.Tokenized, error) {
-	a := &agent{Service: s, task: t, vault: t.session.vault, failures: map[string]int{}, model: t.request.Model}
+	a := &agent{
+		Service: s, task: t, vault: t.session.vault, failures: map[string]int{}, model: t.request.Model,
+		room: s.opts.Limits.ContextTokens * bytesPerToken, whole: keptWhole,
+	}
 	if err := a.begin(); err != nil {
 		return noText, err
 	}
@@ -124,21 +130,34 @@ func (a *agent) history() ([]llm.Message, error) {
 	return messages, nil
 }
 
-// ask lets the model answer one turn, the fallback model where the task's own is not
-// to be had.
+// ask lets the model answer one turn.
 func (a *agent) ask(ctx context.Context) (phase, error) {
 	if err := a.usedUp(); err != nil {
 		return phaseDone, a.endFor(err)
 	}
 	a.compact()
-	turn, err := a.persist(ctx)
-	if err != nil && a.fallBack(err) {
-		turn, err = a.persist(ctx)
-	}
+	turn, err := a.insist(ctx)
 	if err != nil {
 		return phaseDone, a.endFor(err)
 	}
 	return a.take(turn)
+}
+
+// insist asks for one turn: with less of the conversation where the model has no room
+// for all of it, and the fallback model where the task's own is not to be had.
+func (a *agent) insist(ctx context.Context) (*turn, error) {
+	for refused := 0; ; {
+		turn, err := a.persist(ctx)
+		switch {
+		case err == nil:
+			return turn, nil
+		case errors.Is(err, llm.ErrTooLong) && a.shorten(refused):
+			refused++
+		case a.fallBack(err):
+		default:
+			return nil, err
+		}
+	}
 }
 
 // endFor is the error to end with when no turn could be had, for err: in a task that

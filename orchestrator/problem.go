@@ -14,6 +14,8 @@ var noText pii.Tokenized
 func problemOf(err error) *Problem {
 	var provider *llm.Error
 	switch {
+	case errors.Is(err, llm.ErrTooLong):
+		return &Problem{"context_length", "the conversation is longer than the model takes in, also when it was shortened", "start a new session, put data into a file, or use a model that takes in more"}
 	case errors.As(err, &provider):
 		return &Problem{Code: "model_failed", Message: provider.Error(), Hint: provider.Hint}
 	case errors.Is(err, llm.ErrTruncated):

@@ -180,8 +180,13 @@ func (Call) event()      {}
 func (Usage) event()     {}
 func (Stop) event()      {}
 
-// ErrTruncated is the error of a stream that ended without a reason.
-var ErrTruncated = errors.New("the model's answer broke off")
+var (
+	// ErrTruncated is the error of a stream that ended without a reason.
+	ErrTruncated = errors.New("the model's answer broke off")
+	// ErrTooLong is wrapped where the model takes in less than it was told: the same
+	// request fails again, a shorter one may not.
+	ErrTooLong = errors.New("the conversation is longer than the model takes in")
+)
 
 // Error is a refusal or fault of a provider, told without any content of the
 // request. Branch on its fields; Unwrap gives the cause where it is safe to keep.

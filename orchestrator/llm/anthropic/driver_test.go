@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -247,6 +248,14 @@ func TestStreamsOfOtherServers(t *testing.T) {
 	}
 	if got := play(t, start, `{"type":"message_stop"}`); got.Err == nil {
 		t.Errorf("a stop without a reason: %+v", got)
+	}
+}
+
+func TestAnAnswerThatFillsTheContextIsTooLong(t *testing.T) {
+	t.Parallel()
+	got := play(t, `{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{"output_tokens":9}}`)
+	if !errors.Is(got.Err, llm.ErrTooLong) {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -186,8 +186,11 @@ func (b *block) startInput() string {
 // end returns what waited, and how the turn ended.
 func (t *turn) end() ([]llm.Event, error) {
 	reason := stopReason(t.reason)
-	if reason == "" {
+	switch {
+	case reason == "":
 		return nil, llm.ErrTruncated
+	case t.reason == sdk.StopReasonModelContextWindowExceeded:
+		return nil, endpoint.TooLong()
 	}
 	for _, index := range slices.Sorted(maps.Keys(t.blocks)) { // not every server closes its blocks
 		events, err := t.finish(index)
@@ -210,7 +213,7 @@ func stopReason(r sdk.StopReason) llm.StopReason {
 		return llm.StopEnd
 	case sdk.StopReasonToolUse:
 		return llm.StopTools
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case sdk.StopReasonMaxTokens:
 		return llm.StopLength
 	case sdk.StopReasonRefusal:
 		return llm.StopRefusal

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,18 +92,19 @@ func (c contract) statuses(t *testing.T) {
 		fault Fault
 		want  llm.Error
 	}{
-		"too many requests":      {RateLimited(7 * time.Second), llm.Error{Status: 429, Retry: true, After: 7 * time.Second}},
-		"a very long wait":       {RateLimited(1000 * time.Hour), llm.Error{Status: 429, Retry: true, After: 24 * time.Hour}},
-		"overloaded":             {Overloaded(), llm.Error{Status: 529, Retry: true}},
-		"server error":           {Fault{Status: 500}, llm.Error{Status: 500, Retry: true}},
-		"bad gateway":            {Fault{Status: 502}, llm.Error{Status: 502, Retry: true}},
-		"bad key":                {Fault{Status: 401}, llm.Error{Status: 401}},
-		"forbidden":              {Fault{Status: 403}, llm.Error{Status: 403}},
-		"bad request":            {Fault{Status: 400}, llm.Error{Status: 400}},
-		"no such model":          {Fault{Status: 404}, llm.Error{Status: 404}},
-		"no quota":               {Fault{Status: 429, Code: "insufficient_quota"}, llm.Error{Status: 429, Code: "insufficient_quota"}},
-		"context length":         {Fault{Status: 400, Message: "prompt is too long: 210000 tokens > 200000 maximum"}, llm.Error{Status: 400, Code: "context_length_exceeded"}},
-		"context length by code": {Fault{Status: 400, Code: "context_length_exceeded"}, llm.Error{Status: 400, Code: "context_length_exceeded"}},
+		"too many requests":        {RateLimited(7 * time.Second), llm.Error{Status: 429, Retry: true, After: 7 * time.Second}},
+		"a very long wait":         {RateLimited(1000 * time.Hour), llm.Error{Status: 429, Retry: true, After: 24 * time.Hour}},
+		"overloaded":               {Overloaded(), llm.Error{Status: 529, Retry: true}},
+		"server error":             {Fault{Status: 500}, llm.Error{Status: 500, Retry: true}},
+		"bad gateway":              {Fault{Status: 502}, llm.Error{Status: 502, Retry: true}},
+		"bad key":                  {Fault{Status: 401}, llm.Error{Status: 401}},
+		"forbidden":                {Fault{Status: 403}, llm.Error{Status: 403}},
+		"bad request":              {Fault{Status: 400}, llm.Error{Status: 400}},
+		"no such model":            {Fault{Status: 404}, llm.Error{Status: 404}},
+		"no quota":                 {Fault{Status: 429, Code: "insufficient_quota"}, llm.Error{Status: 429, Code: "insufficient_quota"}},
+		"context length":           {Fault{Status: 400, Message: "prompt is too long: 210000 tokens > 200000 maximum"}, llm.Error{Status: 400, Code: "context_length_exceeded"}},
+		"context length of a body": {Fault{Status: 413}, llm.Error{Status: 413, Code: "context_length_exceeded"}},
+		"context length by code":   {Fault{Status: 400, Code: "context_length_exceeded"}, llm.Error{Status: 400, Code: "context_length_exceeded"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,6 +115,9 @@ func (c contract) statuses(t *testing.T) {
 			}
 			if tt.want.Code != "" && fault.Code != tt.want.Code {
 				t.Errorf("code %q, want %q", fault.Code, tt.want.Code)
+			}
+			if long := strings.HasPrefix(name, "context length"); errors.Is(fault, llm.ErrTooLong) != long {
+				t.Errorf("too long a conversation: %v, want %v", !long, long)
 			}
 		})
 	}

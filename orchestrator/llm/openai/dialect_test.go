@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -31,6 +32,7 @@ type dialect struct {
 		Retry     bool
 		AfterMs   int64
 		Truncated bool
+		TooLong   bool
 	}
 }
 
@@ -94,7 +96,7 @@ func checkDialectError(t *testing.T, got llmtest.Answer, want dialect) {
 		return
 	}
 	fault, ok := got.Err.(*llm.Error) //nolint:errorlint // nothing is wrapped around it
-	if !ok || fault.Status != e.Status || fault.Code != e.Code || fault.Retry != e.Retry || fault.After.Milliseconds() != e.AfterMs {
+	if !ok || fault.Status != e.Status || fault.Code != e.Code || fault.Retry != e.Retry || fault.After.Milliseconds() != e.AfterMs || errors.Is(fault, llm.ErrTooLong) != e.TooLong {
 		t.Errorf("got %+v, want %+v", got.Err, e)
 	}
 }

@@ -22,7 +22,8 @@ const (
 	statusLast       = 599
 )
 
-// ContextLength is the code of every provider's "the conversation is too long".
+// ContextLength is the code of every provider's "the conversation is too long", which
+// is llm.ErrTooLong too.
 const ContextLength = "context_length_exceeded"
 
 // statusFault reads the error that r tells.
@@ -72,8 +73,7 @@ func retryStatus(status int) bool {
 func (e Endpoint) explain(fault *llm.Error, told told) {
 	switch {
 	case told.contextLength(fault.Status):
-		fault.Code, fault.Retry = ContextLength, false
-		fault.Hint = "the conversation is longer than the model can take; start a new session or return less from scripts"
+		e.tooLong(fault)
 	case slices.Contains(quotaCodes, fault.Code) || fault.Status == http.StatusPaymentRequired:
 		fault.Retry = false
 		fault.Hint = "the account has no quota left; check its billing and limits"
@@ -92,6 +92,18 @@ func (e Endpoint) explain(fault *llm.Error, told told) {
 	default:
 		fault.Hint = "the provider refused the request; check " + e.ModelName + " and that the model takes tools"
 	}
+}
+
+// TooLong is the error of an answer that ended because the model's context was full.
+func (e Endpoint) TooLong() *llm.Error {
+	fault := &llm.Error{Provider: e.Provider, Status: http.StatusOK}
+	e.tooLong(fault)
+	return fault
+}
+
+func (e Endpoint) tooLong(fault *llm.Error) {
+	fault.Code, fault.Retry, fault.Cause = ContextLength, false, llm.ErrTooLong
+	fault.Hint = "the conversation is longer than the model can take; start a new session or return less from scripts"
 }
 
 // quotaCodes mean that waiting does not help.
@@ -175,23 +187,44 @@ func (t told) code() string {
 	return ""
 }
 
+// contextCodes are the codes for it: OpenAI's, which others took over, Anthropic's for
+// a body over its limit, llama.cpp's and GitHub's.
+var contextCodes = []string{ContextLength, "request_too_large", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"}
+
 // contextPhrases are how providers and local servers tell it, in lower case.
 var contextPhrases = []string{
-	"prompt is too long", "input is too long", "maximum context length", "context length", "context window",
-	"context size", "exceeds the maximum number of tokens", "maximum number of tokens allowed",
+	"prompt is too long",                   // Anthropic
+	"exceed context limit",                 // Anthropic, of input and max_tokens together
+	"input is too long",                    // Bedrock
+	"context length",                       // OpenAI, vLLM, SGLang, Ollama, OpenRouter, Mistral
+	"context window",                       // OpenAI, MiniMax
+	"input tokens exceed",                  // OpenAI and Azure, of models with a bound of its own
+	"tokens must be reduced",               // OpenAI, of one request over the limit of a minute
+	"contextwindowexceeded",                // LiteLLM
+	"context size",                         // llama.cpp
+	"maximum model length",                 // vLLM's engine
+	"exceeds the maximum number of tokens", // Gemini
+	"maximum number of tokens allowed",
+	"maximum prompt length", // xAI
+	"model token limit",     // Moonshot
 }
 
 func (t told) contextLength(status int) bool {
-	if t.code() == ContextLength {
+	switch {
+	case slices.Contains(contextCodes, t.code()) || status == http.StatusRequestEntityTooLarge:
 		return true
-	}
-	switch status {
-	case http.StatusOK, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError:
+	case slices.Contains(lengthStatuses, status):
 		message := strings.ToLower(t.Message)
 		return slices.ContainsFunc(contextPhrases, func(p string) bool { return strings.Contains(message, p) })
 	default:
 		return false
 	}
+}
+
+// lengthStatuses are those that such messages come with: errors within a stream have
+// 200, LiteLLM and vLLM's engine answer 500.
+var lengthStatuses = []int{
+	http.StatusOK, http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusInternalServerError,
 }
 
 // badKey recognises Gemini, which refuses keys with status 400.

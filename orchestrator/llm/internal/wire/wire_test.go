@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -117,6 +118,39 @@ func TestErrorBodiesOfManyServers(t *testing.T) {
 		fault := e.EventFault([]byte(tt.body))
 		if fault.Code != tt.code || fault.Retry != tt.retry || !strings.Contains(fault.Hint, tt.hint) {
 			t.Errorf("%s: %+v", name, fault)
+		}
+	}
+}
+
+// TestTooLongConversationsAreToldApart has the words in which servers refuse them, and
+// refusals that sound alike. The words were reported in the servers' public issues.
+func TestTooLongConversationsAreToldApart(t *testing.T) {
+	t.Parallel()
+	for body, tt := range map[string]struct {
+		status int
+		long   bool
+	}{
+		`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 209303 tokens > 200000 maximum"}}`:                                                           {400, true},
+		`{"type":"error","error":{"type":"invalid_request_error","message":"input length and ` + "`max_tokens`" + ` exceed context limit: 178959 + 64000 > 200000, decrease input length"}}`: {400, true},
+		`{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`:                                                                                 {413, true},
+		`<html>413 Request Entity Too Large</html>`: {413, true},
+		`{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 8545 tokens.","code":"context_length_exceeded"}}`:                                                                      {400, true},
+		`{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error","code":null}}`:                                                                                                           {400, true},
+		`{"error":{"message":"Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens."}}`:                                                                                                       {400, true},
+		`{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced in order to run successfully.","type":"tokens","code":"rate_limit_exceeded"}}`: {429, true},
+		`{"error":{"message":"Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.","type":"tokens","code":"rate_limit_exceeded"}}`:                                                              {429, false},
+		`[{"error":{"code":400,"message":"The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`:                                                                          {400, true},
+		`{"message":"The decoder prompt (length 21535) is longer than the maximum model length of 16384."}`:                                                                                                                                 {500, true},
+		`{"error":{"message":"The input (5000 tokens) is longer than the model's context length (4096 tokens)."}}`:                                                                                                                          {400, true},
+		`{"error":{"message":"litellm.ContextWindowExceededError: litellm.BadRequestError: it does not fit","type":null,"param":null,"code":"400"}}`:                                                                                        {400, true},
+		`{"error":{"code":400,"message":"request (4476 tokens) exceeds the available context size (4096 tokens)","type":"exceed_context_size_error"}}`:                                                                                      {400, true},
+		`{"error":"This model's maximum prompt length is 131072 but the request contains 537812 tokens."}`:                                                                                                                                  {400, true},
+		`{"error":{"message":"max_tokens is too large: 8192. This model supports at most 4096 completion tokens","type":"invalid_request_error"}}`:                                                                                          {400, false},
+		`{"error":{"message":"no such context window"}}`: {404, false},
+	} {
+		fault := Endpoint{Provider: "p"}.statusFault(&http.Response{StatusCode: tt.status, Body: io.NopCloser(strings.NewReader(body))})
+		if errors.Is(fault, llm.ErrTooLong) != tt.long || tt.long && (fault.Code != ContextLength || fault.Retry) {
+			t.Errorf("%d %s: %+v", tt.status, body, fault)
 		}
 	}
 }
