@@ -202,6 +202,36 @@ func TestBrokenTurnsAreAskedAgainAndHaveNoEffect(t *testing.T) {
 	}
 }
 
+// TestCallsOfOneTurnAreDoneInTheirOrder has a model call several tools at once: all are
+// answered, and a script finds what the one before it left.
+func TestCallsOfOneTurnAreDoneInTheirOrder(t *testing.T) {
+	t.Parallel()
+	list := llm.Call{Name: toolList, Arguments: "{}"}
+	model := llmtest.NewScript(llmtest.Turn{Calls: []llm.Call{
+		executeCall("1"), list, executeCall("2"), {Name: "unknown", Arguments: "{}"}, list, executeCall("3"),
+	}}, llmtest.Turn{Text: "Done."})
+	var ran string // unguarded: the race detector sees scripts that overlap
+	s := newTestService(t, model, func(_ context.Context, x sandbox.Execution) sandbox.Result {
+		ran += x.Code
+		return sandbox.Result{Reason: sandbox.ReasonOK, Value: pii.NewRaw(`"so far ` + ran + `"`)}
+	})
+	task := runTask(t, s, TaskRequest{User: user, Text: pii.NewRaw("Do it.")})
+	if task.Status != StatusCompleted || ran != "123" || task.Output.String() != `"so far 123"` {
+		t.Errorf("ended %s, ran %s, output %s", task.Status, ran, task.Output)
+	}
+	messages := model.Requests()[1].Messages
+	checkPairs(t, messages)
+	var said []string
+	for _, p := range messages[len(messages)-1].Parts {
+		said = append(said, p.(llm.ToolResult).Content.String())
+	}
+	for i, want := range []string{"so far 1", `"tools"`, "so far 12", "no such tool", `"tools"`, "so far 123"} {
+		if i >= len(said) || !strings.Contains(said[i], want) {
+			t.Errorf("result %d of %q does not say %q", i, said, want)
+		}
+	}
+}
+
 func TestSessionRemembersItsConversationAndBelongsToItsUser(t *testing.T) {
 	t.Parallel()
 	model := llmtest.NewScript(llmtest.Turn{Text: "Noted."}, llmtest.Turn{Text: "Blue."})
