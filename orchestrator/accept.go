@@ -38,8 +38,8 @@ type keptRequest struct {
 	Texts     []byte        `json:"texts"` // the task, then what was said before
 }
 
-// accept keeps a task in the queue: when it returns, the task will be finished or
-// reported.
+// accept puts a task into the queue: once the queue is synced, the task will be finished
+// or reported.
 func (s *Service) accept(ctx context.Context, t *taskState) error {
 	r := t.request
 	kept := keptRequest{

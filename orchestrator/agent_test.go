@@ -273,6 +273,11 @@ func TestLongResultIsCutAndKeptWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.sessions.release(session)
+	done, err := s.sessions.work(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
 	kept, err := session.files.ReadFile(path, 1<<20)
 	if err != nil || string(kept) != long {
 		t.Errorf("%s holds %d bytes (%v), want the whole result", path, len(kept), err)

@@ -56,7 +56,12 @@ func (c *Conversation) enter() (s *session, leave func(), err error) {
 		return nil, nil, err
 	}
 	c.id = s.id
-	return s, func() { sessions.release(s) }, nil
+	done, err := sessions.work(s)
+	if err != nil {
+		sessions.release(s)
+		return nil, nil, err
+	}
+	return s, func() { done(); sessions.release(s) }, nil
 }
 
 // Execute runs a script; the session that r names is not looked at. The second

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"go.uber.org/zap"
+
 	"airlock/ident"
 	"airlock/pii"
 )
@@ -37,11 +39,23 @@ func (s *Service) keepEnd(ctx context.Context, t *taskState, final Task, last Ev
 	if err != nil {
 		return fmt.Errorf("keep how a task ended: %w", err)
 	}
+	t.ended = true
 	t.end(final)
-	if err := errors.Join(t.events.flush(), s.opts.State.Events.Sync()); err != nil {
-		return err
+	return t.events.flush()
+}
+
+// unqueue takes a task out of the queue whose end is kept. Nobody waits for it: as long
+// as it has not succeeded, the next process finds that the task has ended.
+func (s *Service) unqueue(ctx context.Context, t *taskState) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
+	defer cancel()
+	err := s.opts.State.Events.Sync()
+	if err == nil {
+		err = s.opts.State.Queue.Delete(ctx, t.session.key, taskName(t.task.ID))
 	}
-	return s.opts.State.Queue.Delete(ctx, t.session.key, taskName(final.ID))
+	if err != nil {
+		s.logOf(t).Warn("a task that has ended is still in the queue", zap.Error(err))
+	}
 }
 
 func (s *Service) putEnd(ctx context.Context, session *session, name string, entries []entry) error {

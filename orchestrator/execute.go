@@ -93,6 +93,11 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 		return Execution{}, err
 	}
 	defer s.sessions.release(session)
+	done, err := s.sessions.work(session)
+	if err != nil {
+		return Execution{}, err
+	}
+	defer done()
 	return s.execute(ctx, session, script{
 		language: r.Language, backend: r.Backend, code: r.Code, wall: cmp.Or(r.Timeout, wall), emit: r.Follow, approve: r.Approve,
 	})

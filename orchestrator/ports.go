@@ -21,27 +21,22 @@ type SessionServers interface {
 // it. What is kept belongs to an owner, the pseudonym of a user. Errors wrap
 // fs.ErrNotExist where there is nothing of a name.
 type State struct {
-	Queue  Queue // tasks that were accepted and have not ended
-	Events Log   // what happened in tasks
-	Vaults Log   // the values of sessions
-	Tasks  KV    // how tasks ended
-	Kept   KV    // sessions, and which of them made an artifact
+	Queue  KV  // tasks that were accepted and have not ended
+	Events Log // what happened in tasks
+	Vaults Log // the values of sessions
+	Tasks  KV  // how tasks ended
+	Kept   KV  // sessions, and which of them made an artifact
 	Eraser Eraser
 }
 
-// Queue keeps what was promised. When Put returns, it is safe.
-type Queue interface {
+// KV keeps the latest value of each name.
+type KV interface {
 	Put(ctx context.Context, owner, name string, value []byte) error
 	Get(ctx context.Context, owner, name string) ([]byte, error)
 	Delete(ctx context.Context, owner, name string) error
 	// List gives the names right below a folder, All those of every owner.
 	List(ctx context.Context, owner, folder string) ([]string, error)
 	All(ctx context.Context, folder string) ([]state.Place, error)
-}
-
-// KV keeps the latest value of each name.
-type KV interface {
-	Queue
 	// Sync returns when all that was put is safe.
 	Sync() error
 }

@@ -170,6 +170,9 @@ func TestTaskThatWaitedIsDone(t *testing.T) {
 			t.Errorf("%s ended %s %+v (%v)", id, task.Status, task.Problem, err)
 		}
 	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if places, err := second.opts.State.Queue.All(t.Context(), taskFolder); err != nil || len(places) != 0 {
 		t.Errorf("in the queue are %v, %v", places, err)
 	}

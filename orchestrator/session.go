@@ -25,8 +25,11 @@ type session struct {
 	key   string // the user's name in paths
 	vault *pii.Vault
 
-	folders []workspace.Folder
-	tools   toolFolder
+	tools toolFolder
+
+	opening sync.Mutex         // guards folders, workers, and which files are open
+	folders []workspace.Folder // made when somebody works in the session first
+	workers int
 	files   files // of the folders; open while somebody works in the session
 
 	tasks      gate // one task at a time: they share the history
@@ -122,7 +125,7 @@ func newSessions(o Options, kept *keeper) *sessions {
 }
 
 // take returns the user's session of that id, or a new one if id is empty. It is
-// kept alive until release.
+// kept alive until release. Who works in its files calls work as well.
 func (r *sessions) take(user ident.User, id ident.Session) (*session, error) {
 	if id != "" {
 		return r.enter(user, id)
@@ -130,7 +133,7 @@ func (r *sessions) take(user ident.User, id ident.Session) (*session, error) {
 	return r.make(user, ident.NewSession())
 }
 
-// enter opens a session's files for the first who works in it.
+// enter returns the user's session of that id.
 func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
 	if err := r.load(user, id); err != nil {
 		return nil, err
@@ -141,16 +144,29 @@ func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
 	if !ok || s.user != user {
 		return nil, fmt.Errorf("session %w", ErrNotFound)
 	}
-	if s.users == 0 {
-		if _, err := r.opts.Skills.Checkout(s.key, s.id); err != nil {
-			return nil, fmt.Errorf("copy the user's skills: %w", err)
-		}
-		if err := s.openFiles(); err != nil {
+	s.users++
+	return s, nil
+}
+
+// work opens the files of a session that was taken, for the first who works in it,
+// until done is called. It is apart from take since it costs far more: a task that
+// waits in line has no need of files.
+func (r *sessions) work(s *session) (done func(), err error) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if s.workers == 0 {
+		if err := r.openFiles(s); err != nil {
 			return nil, err
 		}
 	}
-	s.users++
-	return s, nil
+	s.workers++
+	return func() {
+		s.opening.Lock()
+		defer s.opening.Unlock()
+		if s.workers--; s.workers == 0 {
+			_ = s.files.Close() // nothing was written that was not closed
+		}
+	}, nil
 }
 
 // makeRoom ends the session that nobody has used for longest, when there are as
@@ -188,10 +204,7 @@ func (r *sessions) make(user ident.User, id ident.Session) (*session, error) {
 	}
 	s := r.newSession(user, id)
 	s.vault, s.users = vault, 1
-	if err := r.register(s); err != nil {
-		return nil, err
-	}
-	return s, s.openFiles()
+	return s, r.register(s)
 }
 
 func (r *sessions) newSession(user ident.User, id ident.Session) *session {
@@ -202,12 +215,9 @@ func (r *sessions) newSession(user ident.User, id ident.Session) *session {
 	}
 }
 
-// register makes the session's folders and takes it in.
-func (r *sessions) register(s *session) (err error) {
+// register takes a session in.
+func (r *sessions) register(s *session) error {
 	if err := r.makeRoom(); err != nil {
-		return err
-	}
-	if s.folders, err = foldersOf(r.opts, s); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -263,7 +273,18 @@ func keepingTime() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), keepTime)
 }
 
-func (s *session) openFiles() error {
+// openFiles makes the session's folders where they are missing, and opens their files.
+// The caller holds opening.
+func (r *sessions) openFiles(s *session) error {
+	own, err := r.opts.Skills.Checkout(s.key, s.id)
+	if err != nil {
+		return fmt.Errorf("copy the user's skills: %w", err)
+	}
+	if s.folders == nil {
+		if s.folders, err = foldersOf(r.opts, s, own); err != nil {
+			return err
+		}
+	}
 	space, err := workspace.Open(s.folders)
 	if err != nil {
 		return fmt.Errorf("open the session's folders: %w", err)
@@ -272,8 +293,9 @@ func (s *session) openFiles() error {
 	return nil
 }
 
-// foldersOf puts together the folders that the session's scripts see.
-func foldersOf(o Options, s *session) ([]workspace.Folder, error) {
+// foldersOf puts together the folders that the session's scripts see; own is its copy of
+// the user's skills.
+func foldersOf(o Options, s *session, own string) ([]workspace.Folder, error) {
 	work, err := o.Workspaces.Session(s.key, s.id)
 	if err != nil {
 		return nil, fmt.Errorf("make the session's workspace: %w", err)
@@ -281,10 +303,6 @@ func foldersOf(o Options, s *session) ([]workspace.Folder, error) {
 	artifacts, err := o.Workspaces.Artifacts(s.key)
 	if err != nil {
 		return nil, fmt.Errorf("open the user's artifacts: %w", err)
-	}
-	own, err := o.Skills.Checkout(s.key, s.id)
-	if err != nil {
-		return nil, fmt.Errorf("copy the user's skills: %w", err)
 	}
 	folders := []workspace.Folder{
 		o.Workspaces.Folder("/workspace", work),
@@ -310,9 +328,7 @@ func (r *sessions) release(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.used = time.Now()
-	if s.users--; s.users == 0 {
-		_ = s.files.Close() // nothing was written that was not closed
-	}
+	s.users--
 }
 
 // endIdle ends the sessions that nobody has used for that long.

@@ -22,7 +22,8 @@ var errCancelled = errors.New("cancelled by its user")
 // Submit takes a task in and returns its id; the task runs on whatever happens
 // to ctx. A request that was sent before, by its Repeat, gives the task it began. It
 // fails with ErrInvalid, ErrTooLarge, ErrModel, ErrRepeat, ErrNotFound (the session),
-// ErrFull, ErrShare or ErrClosed, and then nothing was taken in.
+// ErrFull, ErrShare or ErrClosed, and then nothing was taken in; or because the task
+// cannot be kept, and then nothing is done for it.
 func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error) {
 	r, err := s.checked(r)
 	if err != nil {
@@ -51,10 +52,13 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		close(t.kept)
 		return "", t.refused
 	}
-	close(t.kept)
 	s.opts.Observer.TaskTaken()
-	s.start(taskCtx, t)
-	return t.task.ID, nil
+	s.start(taskCtx, t) // its model may think while the disk writes; see keepEntries
+	if err := s.opts.State.Queue.Sync(); err != nil {
+		t.refused = fmt.Errorf("keep the task: %w", errors.Join(err, s.opts.State.Queue.Delete(ctx, session.key, taskName(t.task.ID))))
+	}
+	close(t.kept)
+	return t.task.ID, t.refused
 }
 
 // newTask makes a task of a session, with the events that it has already.
@@ -76,17 +80,27 @@ func (s *Service) newTask(r TaskRequest, session *session, events []Event) (*tas
 func (s *Service) start(ctx context.Context, t *taskState) {
 	s.work.Go(func() {
 		s.follow(ctx, t)
-		if ended := t.snapshot(); ended.Status.Final() {
-			s.opts.Observer.TaskEnded(string(ended.Status), ended.Finished.Sub(ended.Created))
+		close(t.done)
+		if t.ended {
+			s.unqueue(ctx, t)
 		}
 	})
 }
 
 // keepEntries adds entries to the task's log, after the values that their tokens stand
-// for.
+// for. They wait until the task is safe in the queue, and with them all that it shows
+// and does.
 func (s *Service) keepEntries(ctx context.Context, t *taskState, entries []entry) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
+	select {
+	case <-t.kept:
+	case <-ctx.Done():
+		return errors.New("keep what happened in the task: the disk does not write the task itself")
+	}
+	if t.refused != nil {
+		return t.refused
+	}
 	if err := s.kept.session(ctx, t.session); err != nil {
 		return err
 	}
@@ -144,7 +158,7 @@ func (r TaskRequest) fileBytes() int {
 	return n
 }
 
-// follow owns a task from its acceptance to its end.
+// follow works on a task from its acceptance to its end.
 func (s *Service) follow(ctx context.Context, t *taskState) {
 	defer s.sessions.release(t.session)
 	defer s.tasks.ended(t.task.ID)
@@ -191,6 +205,11 @@ func (s *Service) workOn(ctx context.Context, t *taskState) (pii.Tokenized, erro
 	} else {
 		t.pickUp()
 	}
+	done, err := s.sessions.work(t.session)
+	if err != nil {
+		return noText, err
+	}
+	defer done()
 	s.opts.Approvals.open(t)
 	defer s.opts.Approvals.close(t)
 	ctx, release := t.clock.Start(ctx)
@@ -220,7 +239,6 @@ func (t *taskState) keepEvents() (done func()) {
 // finish gives the task its final status, once. It is kept before anybody sees it. A
 // task that the next process is to go on with stays as it is.
 func (s *Service) finish(ctx context.Context, t *taskState, status Status, message pii.Tokenized, problem *Problem) {
-	defer close(t.done)
 	if s.lasting.Load() && s.ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled) {
 		t.events.close()
 		return
@@ -234,12 +252,12 @@ func (s *Service) finish(ctx context.Context, t *taskState, status Status, messa
 	if err == nil {
 		err = s.keepEnd(ctx, t, final, *last)
 	}
-	if err == nil {
-		return
+	if err != nil {
+		s.logOf(t).Error("what a task did cannot be kept", zap.Error(err))
+		t.end(final)
+		t.events.giveUp()
 	}
-	s.logOf(t).Error("what a task did cannot be kept", zap.Error(err))
-	t.end(final)
-	t.events.giveUp()
+	s.opts.Observer.TaskEnded(string(final.Status), final.Finished.Sub(final.Created))
 }
 
 // admit waits until the task may run: first for the session's earlier task, then

@@ -1,8 +1,10 @@
 package orchestrator
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,6 +151,75 @@ func TestExecuteRefuses(t *testing.T) {
 			t.Parallel()
 			if _, err := s.Execute(t.Context(), tc.request); !errors.Is(err, tc.want) {
 				t.Errorf("got %v, want %v", err, tc.want)
+			}
+		})
+	}
+}
+
+// heldQueue is a queue whose disk does not write before it is let go, and then fails if
+// it is to.
+type heldQueue struct {
+	KV
+
+	let  chan struct{}
+	fail error
+}
+
+func (q heldQueue) Sync() error {
+	<-q.let
+	return q.fail
+}
+
+func TestNothingIsDoneForATaskBeforeItIsSafe(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]error{"safe": nil, "lost": errors.New("the disk is full")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var runs atomic.Int32
+			asked := make(chan struct{}, 2)
+			model := llmtest.NewScriptFunc(func(r llm.Request) llmtest.Turn {
+				asked <- struct{}{}
+				if len(r.Messages) > 1 {
+					return llmtest.Turn{Text: "Done."}
+				}
+				return llmtest.Turn{Calls: []llm.Call{executeCall("return 1")}}
+			})
+			s := newTestService(t, model, func(context.Context, sandbox.Execution) sandbox.Result {
+				runs.Add(1)
+				return sandbox.Result{Reason: sandbox.ReasonOK}
+			})
+			q := heldQueue{s.opts.State.Queue, make(chan struct{}), fail}
+			s.opts.State.Queue = q
+			submitted := make(chan error)
+			go func() {
+				_, err := s.Submit(t.Context(), TaskRequest{User: user, Text: pii.NewRaw("Go on.")})
+				submitted <- err
+			}()
+			<-asked
+			tasks, err := s.Tasks(user)
+			if err != nil || len(tasks) != 1 {
+				t.Fatalf("%d tasks, %v, want the one", len(tasks), err)
+			}
+			id := tasks[0].ID
+			if events := allEvents(t, s, id); len(events) > 0 || runs.Load() > 0 {
+				t.Errorf("before it was safe it showed %v and ran %d scripts", typesOf(events), runs.Load())
+			}
+			close(q.let)
+			if err := <-submitted; !errors.Is(err, fail) {
+				t.Errorf("submitting gave %v, want %v", err, fail)
+			}
+			task, err := s.Wait(t.Context(), user, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]Status{true: StatusCompleted, false: StatusFailed}[fail == nil]; task.Status != want {
+				t.Errorf("it ended %s, want %s", task.Status, want)
+			}
+			if want := map[bool]int32{true: 1}[fail == nil]; runs.Load() != want {
+				t.Errorf("%d scripts ran, want %d", runs.Load(), want)
+			}
+			if left, err := q.All(t.Context(), taskFolder); fail != nil && (err != nil || len(left) > 0) {
+				t.Errorf("left in the queue: %v, %v", left, err)
 			}
 		})
 	}

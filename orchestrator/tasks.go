@@ -28,6 +28,7 @@ type taskState struct {
 	kept    chan struct{} // closed once the task is in the queue, or refused
 	refused error         // set before kept is closed
 	done    chan struct{} // closed once the status is final, or another process goes on
+	ended   bool          // its end is kept; of the goroutine that works on it
 	cancel  context.CancelCauseFunc
 	clock   *sandbox.Clock // of the task; stands still while its user is asked
 

@@ -97,15 +97,3 @@ func (k *KV) All(ctx context.Context, folder string) ([]Place, error) {
 	}
 	return places, err
 }
-
-// Queue keeps what was promised until it is done.
-type Queue struct{ KV }
-
-// Put keeps value under name. When it returns, the value also survives the loss of
-// power.
-func (q *Queue) Put(ctx context.Context, owner, name string, value []byte) error {
-	if err := q.KV.Put(ctx, owner, name, value); err != nil {
-		return err
-	}
-	return q.area.disk.flush()
-}

@@ -1,21 +1,21 @@
 // Package state keeps what must outlive the process, on NATS JetStream: a server
 // inside this process by default, or an external cluster.
 //
-// Start with Open. A Store offers four kinds of keeping: Queue for what was promised,
-// Log for what happened, KV for what is so now, and Blob for what is large, which the
-// other three use by themselves. All that is kept belongs to an owner, a user's
-// pseudonym, and is encrypted under a key of that owner before it reaches JetStream.
-// The owners' keys are kept too, encrypted under the key of the Store; erasing an
-// owner destroys the owner's key first, so that what may be left on a disk or in a
-// backup of the streams cannot be read by anybody.
+// Start with Open. A Store offers three kinds of keeping: Log for what happened, KV for
+// what is so now, the queue among it, and Blob for what is large, which the other two
+// use by themselves. All that is kept belongs to an owner, a user's pseudonym, and is
+// encrypted under a key of that owner before it reaches JetStream. The owners' keys are
+// kept too, encrypted under the key of the Store; erasing an owner destroys the owner's
+// key first, so that what may be left on a disk or in a backup of the streams cannot be
+// read by anybody.
 //
 // A name is a slash path of letters, digits, "_" and "-". Names and owners are not
 // encrypted, so neither may hold anything personal.
 //
-// What a method has kept when it returns survives the death of the process. What
-// Queue.Put and Sync have returned from survives the loss of power as well; other
-// writes follow within a second. All methods may be called concurrently; errors wrap
-// fs.ErrNotExist where there is nothing of that name.
+// What a method has kept when it returns survives the death of the process. What Sync
+// has returned from survives the loss of power as well; other writes follow within a
+// second. All methods may be called concurrently; errors wrap fs.ErrNotExist where there
+// is nothing of that name.
 //
 // Files is apart from all this: a folder that several processes share.
 package state
@@ -68,7 +68,7 @@ type Store struct {
 	js     jetstream.JetStream
 	keys   *keyring
 
-	queue  *Queue
+	queue  *KV
 	events *Log
 	vaults *Log
 	tasks  *KV
@@ -103,7 +103,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 }
 
 // Queue keeps the tasks that were accepted and have not ended.
-func (s *Store) Queue() *Queue { return s.queue }
+func (s *Store) Queue() *KV { return s.queue }
 
 // Events keeps what happened in tasks.
 func (s *Store) Events() *Log { return s.events }

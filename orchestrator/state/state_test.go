@@ -106,7 +106,7 @@ func everyKind(t *testing.T, test func(t *testing.T, o Options)) {
 func TestValuesAreKeptReplacedAndForgotten(t *testing.T) {
 	everyKind(t, func(t *testing.T, o Options) {
 		s := open(t, o)
-		for name, kv := range map[string]*KV{"kept": s.Kept(), "tasks": s.Tasks(), "queue": &s.Queue().KV} {
+		for name, kv := range map[string]*KV{"kept": s.Kept(), "tasks": s.Tasks(), "queue": s.Queue()} {
 			ctx := t.Context()
 			if _, err := kv.Get(ctx, "ann", "a/one"); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: what was never kept gave %v", name, err)
@@ -455,7 +455,8 @@ func BenchmarkQueuePut(b *testing.B) {
 		for i := range atOnce {
 			work.Go(func() {
 				begun := time.Now()
-				if err := s.Queue().Put(context.WithoutCancel(b.Context()), fmt.Sprint("owner", i%20), fmt.Sprint("t", n, "-", i), value); err != nil {
+				err := s.Queue().Put(context.WithoutCancel(b.Context()), fmt.Sprint("owner", i%20), fmt.Sprint("t", n, "-", i), value)
+				if err := errors.Join(err, s.Queue().Sync()); err != nil {
 					b.Error(err)
 				}
 				mu.Lock()

@@ -74,7 +74,7 @@ func (s *Store) openStreams(ctx context.Context) error {
 			return err
 		}
 	}
-	s.queue, s.events, s.vaults = &Queue{KV{areas[0]}}, &Log{areas[1]}, &Log{areas[2]}
+	s.queue, s.events, s.vaults = &KV{areas[0]}, &Log{areas[1]}, &Log{areas[2]}
 	s.tasks, s.kept = &KV{areas[3]}, &KV{areas[4]}
 	s.keys, err = newKeyring(areas[4], s.opts.Key)
 	return err
