@@ -200,22 +200,22 @@ func (a *Access) pause() (resume func()) {
 	}
 }
 
-// enter begins a request. Its context ends when the access is revoked; leave must
-// be called when the request is answered.
-func (a *Access) enter(ctx context.Context) (inner context.Context, leave func(), refused *Error) {
+// enter begins a request, which gets a number within the execution. Its context ends
+// when the access is revoked; leave must be called when the request is answered.
+func (a *Access) enter(ctx context.Context) (inner context.Context, number int, leave func(), refused *Error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.revoked {
-		return nil, nil, errUnauthorized()
+		return nil, 0, nil, errUnauthorized()
 	}
 	if a.requests++; a.requests > a.bridge.options.Limits.Requests {
-		return nil, nil, tooMany("requests", a.bridge.options.Limits.Requests)
+		return nil, 0, nil, tooMany("requests", a.bridge.options.Limits.Requests)
 	}
-	number := a.requests
+	number = a.requests
 	inner, cancel := context.WithCancelCause(ctx)
 	a.cancels[number] = cancel
 	a.work.Add(1)
-	return inner, func() {
+	return inner, number, func() {
 		a.mu.Lock()
 		delete(a.cancels, number)
 		a.mu.Unlock()
@@ -249,5 +249,5 @@ func (a *Access) caller() servers.Caller {
 }
 
 func (a *Access) viewer() Viewer {
-	return Viewer{User: a.grant.User, Session: a.grant.Session, Vault: a.grant.Vault, Scope: a.grant.Scope}
+	return Viewer{User: a.grant.User, Session: a.grant.Session, Task: a.grant.Task, Vault: a.grant.Vault, Scope: a.grant.Scope}
 }

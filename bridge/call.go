@@ -108,7 +108,7 @@ func scopeRefusal(v *pii.Vault, name string) Error {
 }
 
 func (c *call) unknownTool() *Error {
-	return c.bridge.unknownTool(c.ctx(), c.access.viewer(), c.name)
+	return c.bridge.unknownTool(c.ctx(), c.viewer(), c.name)
 }
 
 // envelope is what a body may hold beside its arguments.
@@ -195,7 +195,7 @@ func (c *call) validate(plain string) *Error {
 	if err != nil {
 		e := c.refuseBySchema(Error{http.StatusBadGateway, "bad_tool_schema", "the input schema of " + brief(c.name) + " cannot be used: " + err.Error(),
 			"use another tool; the server's author has to mend this one"})
-		c.bridge.log.Warn("input schema cannot be used", zap.String("tool", c.name), zap.String("error", e.Message))
+		c.log().Warn("input schema cannot be used", zap.String("tool", c.name), zap.String("error", e.Message))
 		return e
 	}
 	broken, err := schema.check(plain)

@@ -43,7 +43,7 @@ func (b *Bridge) unknownTool(ctx context.Context, v Viewer, name string) *Error 
 	seen, _ := b.see(ctx, v)
 	index, err := seen.indexed()
 	if err != nil {
-		b.log.Warn("tools cannot be indexed", zap.Error(err))
+		b.logOf(v).Warn("tools cannot be indexed", zap.Error(err))
 	} else if near := index.Nearest(name, maxNearest); len(near) > 0 {
 		hint = "nearest names: " + listed(near) + "; " + hint
 	}

@@ -36,7 +36,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e := wellFormed(r); e != nil {
 		// What follows on a connection that was misread may be misread too.
 		w.Header().Set("Connection", "close")
-		d.write(w, failure(e))
+		d.write(w, failure(e), d.log)
 		return
 	}
 	access, err := d.bridge.authenticate(r.Header, d.session)
@@ -44,54 +44,55 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, err)
 		return
 	}
-	ctx, leave, e := access.enter(r.Context())
+	ctx, number, leave, e := access.enter(r.Context())
 	if e != nil {
-		d.write(w, failure(e))
+		d.write(w, failure(e), access.log)
 		return
 	}
 	defer leave()
-	d.write(w, d.serve(access, w, r.WithContext(ctx)))
+	work := &request{bridge: d.bridge, access: access, number: number, w: w, r: r.WithContext(ctx)}
+	d.write(w, work.serve(), work.log)
 }
 
 // serve works on an authenticated request. A fault of ours must not take down
 // the process, which nobody else would prevent for calls in process. The value
 // of the panic stays out of the log, as it may hold anything.
-func (d *door) serve(a *Access, w http.ResponseWriter, r *http.Request) (out answer) {
+func (r *request) serve() (out answer) {
 	defer func() {
 		if recover() != nil {
-			d.bridge.log.Error("bridge panicked", zap.String("execution", string(a.grant.Execution)), zap.ByteString("stack", debug.Stack()))
+			r.log().Error("bridge panicked", zap.ByteString("stack", debug.Stack()))
 			out = failure(errInternal())
 		}
 	}()
-	handle, e := route(r)
+	handle, e := route(r.r)
 	if e != nil {
-		if allow := allowedMethod(e, r); allow != "" {
-			w.Header().Set("Allow", allow)
+		if allow := allowedMethod(e, r.r); allow != "" {
+			r.w.Header().Set("Allow", allow)
 		}
 		return failure(e)
 	}
 	// Waiting before the body is read bounds what a flood of requests can hold.
-	if a.slots.Acquire(r.Context(), 1) != nil {
+	if r.access.slots.Acquire(r.ctx(), 1) != nil {
 		return failure(errCancelled())
 	}
-	defer a.slots.Release(1)
-	if a.ended() { // the place was freed by the end itself
+	defer r.access.slots.Release(1)
+	if r.access.ended() { // the place was freed by the end itself
 		return failure(errCancelled())
 	}
-	return handle(&request{bridge: d.bridge, access: a, w: w, r: r})
+	return handle(r)
 }
 
 // refuse answers a bad token: always the same, with the reason in the audit log.
 func (d *door) refuse(w http.ResponseWriter, reason error) {
 	if err := d.bridge.audit.write(record{Event: eventTokenRefused, Session: d.session, Outcome: reason.Error()}); err != nil {
-		d.bridge.log.Error("refused token not recorded", zap.Error(err))
+		d.log().Error("refused token not recorded", zap.Error(err))
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	w.Header().Set("Connection", "close")
-	d.write(w, failure(errUnauthorized()))
+	d.write(w, failure(errUnauthorized()), d.log)
 }
 
-func (d *door) write(w http.ResponseWriter, out answer) {
+func (d *door) write(w http.ResponseWriter, out answer, log func() *zap.Logger) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -103,7 +104,7 @@ func (d *door) write(w http.ResponseWriter, out answer) {
 	_ = wire.SetWriteDeadline(end.Add(d.bridge.options.Limits.TransferTime))
 	w.WriteHeader(out.status)
 	if _, err := io.WriteString(w, out.body); err != nil {
-		d.bridge.log.Debug("answer not taken", zap.Error(err))
+		log().Debug("answer not taken", zap.Error(err))
 	}
 }
 

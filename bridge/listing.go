@@ -22,8 +22,11 @@ import (
 type Viewer struct {
 	User    ident.User
 	Session ident.Session
+	Task    ident.Task // may be empty: it only names the viewer in the log
 	Vault   *pii.Vault
 	Scope   Scope
+
+	request *request // by which a script looks; nil for others
 }
 
 // Detail says how much a listing tells of each tool.
@@ -82,7 +85,7 @@ func (b *Bridge) Search(ctx context.Context, v Viewer, q Query) (pii.Tokenized, 
 		}
 		entries = append(entries, entry)
 	}
-	unavailable, err := b.unavailable(v.Vault, faults, q.Server)
+	unavailable, err := b.unavailable(v, faults, q.Server)
 	if err != nil {
 		return pii.Tokenized{}, err
 	}
@@ -164,14 +167,14 @@ func (q Query) page(viewID uint64, total int) (span, *Error) {
 
 // unavailable names the servers whose tools could not be listed. The error of a
 // server is in our own words; what the server said stays out of listings.
-func (b *Bridge) unavailable(v *pii.Vault, faults []servers.Fault, server string) ([]pii.Tokenized, error) {
+func (b *Bridge) unavailable(v Viewer, faults []servers.Fault, server string) ([]pii.Tokenized, error) {
 	var all []pii.Tokenized
 	for _, f := range faults {
-		entry, err := tokenizeJSON(v, f.Server, map[string]string{"server": f.Server, "message": short(f.Err.Error(), maxMessage)})
+		entry, err := tokenizeJSON(v.Vault, f.Server, map[string]string{"server": f.Server, "message": short(f.Err.Error(), maxMessage)})
 		if err != nil {
 			return nil, err
 		}
-		b.log.Warn("tools of a server cannot be listed", zap.String("server", f.Server), zap.Stringer("error", entry))
+		b.logOf(v).Warn("tools of a server cannot be listed", zap.String("server", f.Server), zap.Stringer("error", entry))
 		if server == "" || server == f.Server {
 			all = append(all, entry)
 		}
@@ -215,7 +218,7 @@ func (r *request) list() answer {
 		}
 		q.Limit = n
 	}
-	return r.answer(r.bridge.Search(r.ctx(), r.access.viewer(), q))
+	return r.answer(r.bridge.Search(r.ctx(), r.viewer(), q))
 }
 
 // describe answers GET /v1/tools/{name}.
@@ -223,7 +226,7 @@ func (r *request) describe(name string) answer {
 	if _, e := r.parameters(); e != nil {
 		return failure(e)
 	}
-	return r.answer(r.bridge.Describe(r.ctx(), r.access.viewer(), name))
+	return r.answer(r.bridge.Describe(r.ctx(), r.viewer(), name))
 }
 
 // answer turns what Search and Describe return into an answer.
@@ -237,6 +240,6 @@ func (r *request) answer(text pii.Tokenized, err error) answer {
 	case r.ctx().Err() != nil:
 		return failure(errCancelled())
 	}
-	r.bridge.log.Error("tools cannot be told", zap.Error(err))
+	r.log().Error("tools cannot be told", zap.Error(err))
 	return failure(errInternal())
 }

@@ -64,7 +64,7 @@ func (c *call) vaultError(doing string, err error) *Error {
 	case errors.Is(err, pii.ErrVaultFull):
 		return &Error{http.StatusRequestEntityTooLarge, "vault_full", err.Error(), ""}
 	}
-	c.bridge.log.Error("vault failed", zap.String("doing", doing), zap.String("execution", string(c.access.grant.Execution)), zap.Error(err))
+	c.log().Error("vault failed", zap.String("doing", doing), zap.Error(err))
 	return errInternal()
 }
 
@@ -98,7 +98,7 @@ func (c *call) record(event, outcome string) error {
 	}
 	err := c.bridge.audit.write(r)
 	if err != nil {
-		c.bridge.log.Error("call not recorded", zap.String("execution", string(g.Execution)), zap.Error(err))
+		c.log().Error("call not recorded", zap.Error(err))
 	}
 	return err
 }

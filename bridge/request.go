@@ -21,6 +21,7 @@ import (
 type request struct {
 	bridge *Bridge
 	access *Access
+	number int // among the requests of its execution
 	w      http.ResponseWriter
 	r      *http.Request
 }

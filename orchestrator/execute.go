@@ -221,7 +221,7 @@ func (s *Service) run(ctx context.Context, session *session, box sandbox.Sandbox
 	}
 	live := newLiveOutput(session.vault, id, x)
 	result, err := box.Run(ctx, sandbox.Execution{
-		ID: id, Language: x.language, Code: source, Bridge: s.opts.Bridge.Handler(session.id),
+		ID: id, Task: x.task, Language: x.language, Code: source, Bridge: s.opts.Bridge.Handler(session.id),
 		Token: sandbox.Secret(access.Token()), Files: session.files, Limits: limits, Clock: clock, Output: live.write,
 	})
 	live.close()

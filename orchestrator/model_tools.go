@@ -142,6 +142,12 @@ func (s *session) viewer() bridge.Viewer {
 	return bridge.Viewer{User: s.user, Session: s.id, Vault: s.vault, Scope: bridge.ScopeAll}
 }
 
+func (a *agent) viewer() bridge.Viewer {
+	v := a.task.session.viewer()
+	v.Task = a.task.task.ID
+	return v
+}
+
 // modelFound is how many tools a model's search shows unless it says otherwise:
 // about 600 of its tokens.
 const modelFound = 8
@@ -157,17 +163,12 @@ func (a *agent) listTools(ctx context.Context, text string) (pii.Tokenized, bool
 		return fault, true, nil
 	}
 	q := bridge.Query{Text: in.Query, Server: in.Server, Limit: in.Limit, Detail: bridge.Detail(in.Detail)}
-	found, err := a.searchTools(ctx, a.task.session, q)
-	return a.told(ctx, found, err)
-}
-
-// searchTools searches as suits a model.
-func (s *Service) searchTools(ctx context.Context, session *session, q bridge.Query) (pii.Tokenized, error) {
 	if q.Text != "" && q.Detail == "" {
 		q.Detail, q.Limit = bridge.DetailSummary, cmp.Or(q.Limit, modelFound)
 	}
-	found, err := s.opts.Bridge.Search(ctx, session.viewer(), q)
-	return s.outline(session, found, err)
+	found, err := a.opts.Bridge.Search(ctx, a.viewer(), q)
+	found, err = a.outline(a.task.session, found, err)
+	return a.told(ctx, found, err)
 }
 
 // outline is found, shortened to a model's share.
@@ -195,7 +196,7 @@ func (a *agent) toolDetails(ctx context.Context, text string) (pii.Tokenized, bo
 	if fault, ok := arguments(text, &in); !ok {
 		return fault, true, nil
 	}
-	found, err := a.opts.Bridge.Describe(ctx, a.task.session.viewer(), in.Name)
+	found, err := a.opts.Bridge.Describe(ctx, a.viewer(), in.Name)
 	return a.told(ctx, found, err)
 }
 

@@ -186,7 +186,7 @@ func (b *Backend) Open(ctx context.Context, id ident.Session) (sandbox.Sandbox, 
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open a docker sandbox: %w", err)
 	}
-	s := &session{backend: b, id: id}
+	s := &session{backend: b, log: b.log.WithLazy(zap.String("session", string(id)))}
 	if !b.pool.open(s) {
 		return nil, sandbox.ErrClosed
 	}

@@ -39,6 +39,7 @@ type execution struct {
 	script    script
 	container *container
 	backend   *Backend
+	log       *zap.Logger
 	output    *output
 	stop      context.CancelCauseFunc
 	nonce     string
@@ -88,7 +89,7 @@ func (e *execution) run(ctx context.Context) (sandbox.Result, error) {
 // error means that this is not known.
 func (e *execution) bury(err error) error {
 	if !errors.Is(err, net.ErrClosed) { // which is what our own hanging up does
-		e.backend.log.Warn("a sandbox's supervisor failed", zap.Error(err), zap.String("said", e.container.lastWords()))
+		e.log.Warn("a sandbox's supervisor failed", zap.Error(err), zap.String("said", e.container.lastWords()))
 	}
 	return e.container.kill()
 }
@@ -102,7 +103,7 @@ func (e *execution) settle(q *quota, stopped error) error {
 		return stopped
 	}
 	if err := q.trim(); err != nil {
-		e.backend.log.Warn("cannot make room in a sandbox's folder", zap.Error(err))
+		e.log.Warn("cannot make room in a sandbox's folder", zap.Error(err))
 	}
 	if stopped == nil {
 		return over

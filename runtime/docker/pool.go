@@ -166,7 +166,7 @@ func (p *pool) leave() {
 // drop ends a container and waits for it.
 func (p *pool) drop(c *container) {
 	if err := p.backend.dispose(c); err != nil {
-		p.backend.log.Warn("cannot remove a container's socket", zap.Error(err))
+		p.backend.log.Warn("cannot remove a container's socket", zap.String("container", c.id), zap.Error(err))
 	}
 	p.leave()
 }

@@ -60,7 +60,7 @@ func (b *Backend) testIsolation(ctx context.Context) error {
 		}),
 	}
 	x.Limits.Wall = max(x.Limits.Wall, 30*time.Second)
-	e := &execution{x: x, script: script{language: x.Language, code: x.Code, name: x.Name}, container: c, backend: b, output: newOutput(x)}
+	e := &execution{x: x, script: script{language: x.Language, code: x.Code, name: x.Name}, container: c, backend: b, log: b.log, output: newOutput(x)}
 	timed, release := clock(x).Start(ctx)
 	defer release()
 	result, err := e.run(timed)

@@ -9,14 +9,13 @@ import (
 
 	"go.uber.org/zap"
 
-	"airlock/ident"
 	"airlock/runtime/sandbox"
 )
 
 // session is the sandbox of one session.
 type session struct {
 	backend *Backend
-	id      ident.Session
+	log     *zap.Logger // names the session
 
 	running sync.Mutex // held while an execution runs, and by Close
 
@@ -78,6 +77,7 @@ func (s *session) run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 		return *mistake, nil
 	}
 	s.await(ctx)
+	log := s.log.WithLazy(zap.String("execution", string(x.ID)), zap.String("task", string(x.Task)))
 	timed := ctx
 	for attempt := 0; ; attempt++ {
 		c, err := s.backend.pool.take(ctx, s, folders)
@@ -89,13 +89,13 @@ func (s *session) run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 			timed, release = clock(x).Start(ctx)
 			defer release()
 		}
-		e := &execution{x: x, script: code, container: c, backend: s.backend, output: newOutput(x)}
+		e := &execution{x: x, script: code, container: c, backend: s.backend, log: log, output: newOutput(x)}
 		result, err := e.run(timed)
 		s.release(c, e.healthy)
 		if !errors.Is(err, errNotBegun) || attempt == 2 || timed.Err() != nil {
 			return result, err
 		}
-		s.backend.log.Warn("a container died between executions", zap.Error(err))
+		log.Warn("a container died between executions", zap.Error(err))
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *session) makeAhead(ctx context.Context, cancel context.CancelFunc, f fo
 	}
 	c, err := s.backend.pool.make(ctx, f)
 	if err != nil {
-		s.backend.log.Warn("cannot make a container ahead", zap.Error(err))
+		s.log.Warn("cannot make a container ahead", zap.Error(err))
 		return
 	}
 	s.backend.pool.park(s, c)

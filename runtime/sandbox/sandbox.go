@@ -84,7 +84,9 @@ type Sandbox interface {
 
 // Execution is one run of one script.
 type Execution struct {
-	ID       ident.Execution
+	ID ident.Execution
+	// Task is the one that the script runs for, for the log; it may be empty.
+	Task     ident.Task
 	Language Language
 	// Code is the script as the sandbox may see it: holding tokens in place of
 	// personal values unless the operator chose otherwise.

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"airlock/ident"
 	"airlock/runtime/sandbox"
 	"airlock/runtime/sandbox/sandboxtest"
@@ -144,6 +147,42 @@ func TestBrokenWorkers(t *testing.T) {
 				t.Error("the error says nothing")
 			}
 		})
+	}
+}
+
+// TestLogNamesWhoseWorkerFailed kills a session's worker while it runs a script.
+func TestLogNamesWhoseWorkerFailed(t *testing.T) {
+	t.Parallel()
+	core, lines := observer.New(zap.DebugLevel)
+	o := options(t)
+	o.Log = zap.New(core)
+	b := backend(t, o)
+	s, err := b.Open(t.Context(), "ses_one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Run(t.Context(), script("return 1")); err != nil || r.Reason != sandbox.ReasonOK {
+		t.Fatalf("Run: %v, %q", err, r.Reason)
+	}
+	b.pool.mu.Lock()
+	w := b.pool.parked[0].process
+	b.pool.mu.Unlock()
+	x := script(`await callMCPTool("a__b", {})`)
+	x.ID, x.Task = "exe_two", "task_two"
+	x.Bridge = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		w.kill()
+		<-r.Context().Done()
+	})
+	if r, err := s.Run(t.Context(), x); err != nil || r.Reason != sandbox.ReasonKilled {
+		t.Errorf("Run: %v, %q", err, r.Reason)
+	}
+	if lines.Len() == 0 {
+		t.Error("the log does not say it")
+	}
+	for _, line := range lines.All() {
+		if has := line.ContextMap(); has["session"] != "ses_one" || has["execution"] != "exe_two" || has["task"] != "task_two" {
+			t.Errorf("%q has %v", line.Message, has)
+		}
 	}
 }
 

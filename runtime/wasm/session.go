@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"airlock/ident"
 	"airlock/runtime/sandbox"
 	"airlock/runtime/wasm/internal/wire"
 )
@@ -16,8 +15,7 @@ import (
 // session is the sandbox of one session.
 type session struct {
 	pool *pool
-	log  *zap.Logger
-	id   ident.Session
+	log  *zap.Logger // names the session
 
 	running sync.Mutex // held while an execution runs
 
@@ -43,11 +41,12 @@ func (s *session) Run(ctx context.Context, x sandbox.Execution) (sandbox.Result,
 	if !s.begin(cancel) {
 		return sandbox.Result{}, sandbox.ErrClosed
 	}
-	w, err := s.readyWorker(ctx)
+	log := s.log.WithLazy(zap.String("execution", string(x.ID)), zap.String("task", string(x.Task)))
+	w, err := s.readyWorker(ctx, log)
 	if err != nil {
 		return notBegun(ctx, err)
 	}
-	e := newExecution(x, w, s.log)
+	e := newExecution(x, w, log)
 	result := e.run(ctx)
 	if e.healthy {
 		s.pool.park(s, w)
@@ -70,7 +69,7 @@ func notBegun(ctx context.Context, err error) (sandbox.Result, error) {
 }
 
 // readyWorker takes the session's worker, or a fresh one if that has died since.
-func (s *session) readyWorker(ctx context.Context) (*process, error) {
+func (s *session) readyWorker(ctx context.Context, log *zap.Logger) (*process, error) {
 	w, err := s.pool.take(ctx, s)
 	if err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (s *session) readyWorker(ctx context.Context) (*process, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("wait for a sandbox worker: %w", context.Cause(ctx))
 	}
-	s.log.Warn("a sandbox worker died between executions", zap.Error(failed), zap.String("said", w.lastWords()))
+	log.Warn("a sandbox worker died between executions", zap.Error(failed), zap.String("said", w.lastWords()))
 	return s.pool.fresh(ctx)
 }
 

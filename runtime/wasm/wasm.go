@@ -124,7 +124,7 @@ func (b *Backend) Open(ctx context.Context, id ident.Session) (sandbox.Sandbox, 
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open a wasm sandbox: %w", err)
 	}
-	s := &session{pool: b.pool, log: b.log, id: id}
+	s := &session{pool: b.pool, log: b.log.WithLazy(zap.String("session", string(id)))}
 	if !b.pool.open(s) {
 		return nil, sandbox.ErrClosed
 	}
