@@ -177,10 +177,11 @@ func (c *chat) stream(f *fiber.Ctx) error {
 	follow := &follower{server: c.server, user: c.user, id: c.id, conn: f.Context().Conn(), authorized: c.server.stillAuthorized(f), write: s.write}
 	f.Set(fiber.HeaderContentType, eventStream)
 	f.Set("X-Accel-Buffering", "no")
+	log := c.server.log(f)
 	f.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		if err := follow.follow(c.server.ctx, w); err != nil {
 			c.server.tries.broken(c.try)
-			c.server.opts.Log.Debug("a chat's stream ended early", zap.String("task", string(c.id)), zap.Error(err))
+			log.Debug("a chat's stream ended early", zap.String("task", string(c.id)), zap.String("session", string(task.Session)), zap.Error(err))
 			return
 		}
 		c.server.tries.end(c.try)

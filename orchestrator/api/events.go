@@ -73,10 +73,11 @@ func (s *Server) sendEvents(c *fiber.Ctx, user ident.User, id ident.Task, after 
 	f := &follower{server: s, user: user, id: id, conn: c.Context().Conn(), authorized: s.stillAuthorized(c), write: events.write, once: !follow}
 	c.Set(fiber.HeaderContentType, eventStream)
 	c.Set("X-Accel-Buffering", "no")
+	log := s.log(c)
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 		defer ended()
 		if err := f.follow(s.ctx, w); err != nil {
-			s.opts.Log.Debug("a stream of events ended early", zap.String("task", string(id)), zap.Error(err))
+			log.Debug("a stream of events ended early", zap.String("task", string(id)), zap.String("session", string(task.Session)), zap.Error(err))
 		}
 	})
 	return nil

@@ -29,9 +29,10 @@ func (s *Server) servePage(c *fiber.Ctx) error {
 		return err
 	}
 	w := &pageWriter{ctx: ctx, header: http.Header{}, status: http.StatusOK, begun: make(chan struct{}), chunks: make(chan []byte)}
+	log := s.log(c)
 	s.work.Go(func() { // ends with ctx, at the latest
 		defer w.end()
-		defer s.recoverPage(w)
+		defer recoverPage(w, log)
 		s.page.ServeHTTP(w, r)
 	})
 	<-w.begun
@@ -54,7 +55,7 @@ func (s *Server) servePage(c *fiber.Ctx) error {
 	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 		defer cancel()
 		if err := f.passOn(ctx, out, w.chunks); err != nil {
-			s.opts.Log.Debug("a stream of the page ended early", zap.Error(err))
+			log.Debug("a stream of the page ended early", zap.Error(err))
 		}
 	})
 	return nil
@@ -62,9 +63,9 @@ func (s *Server) servePage(c *fiber.Ctx) error {
 
 var errPagePanicked = errors.New("the page's handler panicked")
 
-func (s *Server) recoverPage(w *pageWriter) {
+func recoverPage(w *pageWriter, log *zap.Logger) {
 	if r := recover(); r != nil {
-		s.opts.Log.Error("the page's handler panicked", zap.ByteString("stack", debug.Stack()))
+		log.Error("the page's handler panicked", zap.ByteString("stack", debug.Stack()))
 		w.failed = !w.streams
 	}
 }

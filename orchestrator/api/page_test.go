@@ -9,17 +9,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
-// serveWithPage serves a page on a port and gives its base URL.
-func serveWithPage(t *testing.T, page http.HandlerFunc) string {
+// serveWithPage serves a page on a port and gives its base URL. It logs to the first
+// logger, if there is one.
+func serveWithPage(t *testing.T, page http.HandlerFunc, log ...*zap.Logger) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	s, err := New(Options{Service: &fakeService{}, Port: port, Rights: all, Page: func(*http.Client, string) (http.Handler, error) { return page, nil }})
+	s, err := New(Options{
+		Service: &fakeService{}, Port: port, Rights: all, Log: append(log, nil)[0],
+		Page: func(*http.Client, string) (http.Handler, error) { return page, nil },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +84,34 @@ func TestPageAnswersWithItsOwnHeaders(t *testing.T) {
 	}
 	if answer := getPage(t, base+"/ui/broken"); answer.StatusCode != http.StatusInternalServerError {
 		t.Errorf("a panic answers %d", answer.StatusCode)
+	}
+}
+
+// TestFailedRequestsAreFoundInTheLog has a handler panic: each line of it has the id
+// that its caller is told.
+func TestFailedRequestsAreFoundInTheLog(t *testing.T) {
+	t.Parallel()
+	core, lines := observer.New(zap.DebugLevel)
+	base := serveWithPage(t, func(http.ResponseWriter, *http.Request) { panic("broken") }, zap.New(core))
+	ids := map[any]bool{}
+	for range 2 {
+		body, err := io.ReadAll(getPage(t, base+"/ui/x").Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := lines.TakeAll()
+		if len(told) < 2 {
+			t.Fatalf("%d lines were written", len(told))
+		}
+		for _, line := range told {
+			id, _ := line.ContextMap()["request"].(string)
+			if ids[id] = true; id == "" || !strings.Contains(string(body), id) {
+				t.Errorf("%q has %v, the answer says %s", line.Message, line.ContextMap(), body)
+			}
+		}
+	}
+	if len(ids) != 2 {
+		t.Errorf("two requests have the ids %v", ids)
 	}
 }
 

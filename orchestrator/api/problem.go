@@ -12,7 +12,6 @@ import (
 	"go.uber.org/zap"
 
 	"airlock/bridge"
-	"airlock/ident"
 	"airlock/orchestrator"
 	"airlock/runtime/sandbox"
 )
@@ -32,9 +31,8 @@ func (p problem) Error() string { return p.Message }
 func (s *Server) answerError(c *fiber.Ctx, err error) error {
 	p := problemOf(err)
 	if p.Status == fiber.StatusInternalServerError {
-		id := string(ident.NewTask())[len("task_"):]
-		p.Hint = "look for the id " + id + " in the server's log"
-		s.opts.Log.Error("request failed", zap.String("id", id), zap.String("method", c.Method()), zap.String("route", c.Route().Path), zap.Error(err))
+		p.Hint = "look for the id " + requestID(c) + " in the server's log"
+		s.log(c).Error("request failed", zap.String("method", c.Method()), zap.String("route", c.Route().Path), zap.Error(err))
 	}
 	if strings.HasPrefix(c.Path(), chatPrefix) {
 		return c.Status(p.Status).JSON(fiber.Map{"error": openAIError(p)})
@@ -123,7 +121,7 @@ func (s *Server) unknownRoute(*fiber.Ctx) error {
 func (s *Server) recoverPanic(c *fiber.Ctx) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.opts.Log.Error("handler panicked", zap.ByteString("stack", debug.Stack()))
+			s.log(c).Error("handler panicked", zap.ByteString("stack", debug.Stack()))
 			err = errors.New("handler panicked")
 		}
 	}()
