@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,25 +43,32 @@ func chromium(t *testing.T) string {
 type stage struct {
 	t     *testing.T
 	model *llmtest.Server
-
-	mu   sync.Mutex // guards held
-	held chan struct{}
+	// held are what answers wait for, oldest first.
+	held chan chan struct{}
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, held: make(chan struct{})}
+	s := &stage{t: t, held: make(chan chan struct{}, 100)}
 	s.model = llmtest.NewEndlessServer(t, s.turn)
 	return s
 }
 
-// release lets the model go on, and is the URL that does it.
+// hold is what an answer waits for until a request to releaseURL.
+func (s *stage) hold() <-chan struct{} {
+	wait := make(chan struct{})
+	s.held <- wait
+	return wait
+}
+
+// releaseURL lets one answer go on, once the model has been asked for it.
 func (s *stage) releaseURL() string {
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		close(s.held)
-		s.held = make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case wait := <-s.held:
+			close(wait)
+		case <-r.Context().Done():
+		}
 	}))
 	s.t.Cleanup(server.Close)
 	return server.URL
@@ -104,9 +110,7 @@ func (s *stage) turn(body []byte) llmtest.Turn {
 	case name == "wait" && !ran:
 		return llmtest.Turn{Text: "First I look around.", Usage: usage, Calls: []llm.Call{call(s.t, `console.log("looked"); return 1`)}}
 	case name == "wait":
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return llmtest.Turn{Text: "Here is the **end** of it.", Usage: usage, Hold: s.held}
+		return llmtest.Turn{Text: "Here is the **end** of it.", Usage: usage, Hold: s.hold()}
 	case ran:
 		return llmtest.Turn{Text: answers[name] + " ", Usage: usage}
 	}
@@ -181,8 +185,8 @@ func TestScreenshots(t *testing.T) {
 	})
 }
 
-// driveTime bounds one script of test/web, which takes a minute or two.
-const driveTime = 6 * time.Minute
+// driveTime bounds one script of test/web, which takes a minute, and many on a busy machine.
+const driveTime = 10 * time.Minute
 
 // drive runs a script of test/web, each of whose lines tells how one part of it went.
 func drive(t *testing.T, program, script string, config map[string]any) {

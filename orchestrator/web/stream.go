@@ -14,8 +14,8 @@ import (
 
 // patch is one change of the page, for static/app.js to make.
 type patch struct {
-	Do   string `json:"do"` // "append", "replace", "print", "status"
-	At   string `json:"at"` // the element's id
+	Do   string `json:"do"` // "append", "replace", "print", "fill", "status", "title"
+	At   string `json:"at"` // the element's id, or the task's of "status" and "title"
 	HTML string `json:"html,omitempty"`
 	Text string `json:"text,omitempty"`
 }
@@ -23,6 +23,10 @@ type patch struct {
 // patchPause is how long events are gathered before the page changes: more often than
 // ten times a second nobody reads.
 const patchPause = 100 * time.Millisecond
+
+// beatPause is how long a stream is silent at most: proxies keep it open then, and the
+// page knows a dead connection.
+const beatPause = 15 * time.Second
 
 // maxEvent bounds one line of the API's stream: an approval's arguments are the largest.
 const maxEvent = 40 << 20
@@ -49,7 +53,7 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if _, err := io.WriteString(w, "retry: 1000\n\n"); err != nil {
 		return nil //nolint:nilerr // the reader is gone
 	}
-	out := &patchWriter{page: p, turn: t, to: w, sent: after}
+	out := &patchWriter{page: p, turn: t, to: w, sent: after, lacksTask: r.URL.Query().Get("asked") != ""}
 	for batch := range batches(ctx, events) {
 		for _, e := range batch {
 			t.apply(e)
@@ -57,11 +61,26 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, v *visit) error {
 				t.settle()
 			}
 		}
-		if err := out.write(); err != nil {
+		if out.lacksTask && t.Task == "" {
+			v.askedOf(ctx, t)
+		}
+		if err := out.write(len(batch) == 0); err != nil {
 			return nil //nolint:nilerr // the reader is gone, or will ask again for the rest
 		}
 	}
+	if !t.Working() { // otherwise the reader comes back for the rest
+		_, _ = io.WriteString(w, "event: end\ndata: {}\n\n")
+	}
 	return nil
+}
+
+// askedOf asks again for a turn's text, which the API tells once the task has begun. One
+// that cannot be had is asked for the next time.
+func (v *visit) askedOf(ctx context.Context, t *turn) {
+	var now task
+	if err := v.get(ctx, taskPath(t.ID, ""), &now); err == nil {
+		t.Task = now.Task
+	}
 }
 
 // lastSeen is the event up to which the reader has the turn.
@@ -114,29 +133,46 @@ func readEvents(ctx context.Context, stream io.ReadCloser, to chan<- event) {
 	}
 }
 
-// batches gathers the events that come within a pause of the first.
+// batches gathers the events that come within a pause of the first. It yields an empty
+// batch where nothing came for long.
 func batches(ctx context.Context, events <-chan event) func(yield func([]event) bool) {
 	return func(yield func([]event) bool) {
-		for e := range events {
-			batch := []event{e}
-			timer := time.NewTimer(patchPause)
-			for open := true; open; {
-				select {
-				case next, ok := <-events:
-					if open = ok; ok {
-						batch = append(batch, next)
-					}
-				case <-timer.C:
-					open = false
-				case <-ctx.Done():
-					timer.Stop()
+		beat := time.NewTicker(beatPause)
+		defer beat.Stop()
+		for {
+			var batch []event
+			select {
+			case e, ok := <-events:
+				if !ok {
 					return
 				}
+				batch = gather(ctx, e, events)
+			case <-beat.C:
 			}
-			timer.Stop()
-			if !yield(batch) {
+			if ctx.Err() != nil || !yield(batch) {
 				return
 			}
+			beat.Reset(beatPause)
+		}
+	}
+}
+
+// gather is the batch that begins with one event.
+func gather(ctx context.Context, first event, events <-chan event) []event {
+	batch := []event{first}
+	timer := time.NewTimer(patchPause)
+	defer timer.Stop()
+	for {
+		select {
+		case e, ok := <-events:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, e)
+		case <-timer.C:
+			return batch
+		case <-ctx.Done():
+			return batch
 		}
 	}
 }
@@ -147,27 +183,31 @@ type patchWriter struct {
 	turn *turn
 	to   http.ResponseWriter
 	sent int // the page has the turn up to this event
+	// lacksTask says that the page was made before the task's text could be had.
+	lacksTask bool
 }
 
-// write sends what has changed, if anything has.
-func (w *patchWriter) write() error {
-	if w.turn.Seq <= w.sent {
-		return nil
-	}
+// write sends what has changed, or a sign of life where one is due and nothing has.
+func (w *patchWriter) write(beat bool) error {
 	patches, err := w.patches()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(patches) == 0 && w.turn.Seq <= w.sent && !beat:
+		return nil
+	case len(patches) == 0 && w.turn.Seq <= w.sent:
+		return w.send("event: beat\ndata: {}\n\n")
 	}
 	w.turn.settle()
 	text, err := json.Marshal(patches)
 	if err != nil {
 		return fmt.Errorf("put patches into JSON: %w", err)
 	}
-	w.sent = w.turn.Seq
-	message := fmt.Sprintf("id: %d\ndata: %s\n\n", w.turn.Seq, text)
-	if !w.turn.Working() {
-		message += "event: end\ndata: {}\n\n"
-	}
+	w.sent = max(w.sent, w.turn.Seq)
+	return w.send(fmt.Sprintf("id: %d\ndata: %s\n\n", w.sent, text))
+}
+
+func (w *patchWriter) send(message string) error {
 	if _, err := io.WriteString(w.to, message); err != nil {
 		return fmt.Errorf("send patches: %w", err)
 	}
@@ -181,6 +221,11 @@ func (w *patchWriter) patches() ([]patch, error) {
 		html, err := w.page.piece(template, data)
 		list = append(list, patch{Do: do, At: at, HTML: html})
 		return err
+	}
+	if w.lacksTask && w.turn.Task != "" {
+		w.lacksTask = false
+		title := chatsOf([]task{w.turn.task})[0].Title
+		list = append(list, patch{Do: "fill", At: "asked-" + w.turn.ID, Text: w.turn.Task}, patch{Do: "title", At: w.turn.ID, Text: title})
 	}
 	for _, i := range w.turn.Items {
 		if err := i.patches(add); err != nil {

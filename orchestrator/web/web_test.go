@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,34 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	}
 	if answer, _ := visit("GET", "/ui/tasks/task_1/stream", "", "Last-Event-ID", "x", "Accept", "application/json"); answer.StatusCode != http.StatusBadRequest {
 		t.Errorf("a bad id answered %d", answer.StatusCode)
+	}
+}
+
+// TestStreamBringsWhatThePageLacks is about a page that was made before the text of its
+// task could be had.
+func TestStreamBringsWhatThePageLacks(t *testing.T) {
+	t.Parallel()
+	visit := visitPage(t, chatAPI())
+	_, stream := visit("GET", "/ui/tasks/task_1/stream?after=1&asked=1", "")
+	patches, _ := patchesOf(t, stream)
+	for _, want := range []patch{{Do: "fill", At: "asked-task_1", Text: "Count <em>all</em>"}, {Do: "title", At: "task_1", Text: "Count <em>all</em>"}} {
+		if !slices.Contains(patches, want) {
+			t.Errorf("the stream lacks %+v", want)
+		}
+	}
+	_, stream = visit("GET", "/ui/tasks/task_1/stream?after=1", "")
+	if patches, _ := patchesOf(t, stream); slices.ContainsFunc(patches, func(p patch) bool { return p.Do == "fill" || p.Do == "title" }) {
+		t.Error("the stream brings what the page has")
+	}
+}
+
+// TestStreamOfAnEndedTaskEnds is about a reader who has all but the news of the end.
+func TestStreamOfAnEndedTaskEnds(t *testing.T) {
+	t.Parallel()
+	visit := visitPage(t, chatAPI())
+	_, stream := visit("GET", "/ui/tasks/task_1/stream", "", "Last-Event-ID", fmt.Sprint(len(taskEvents)))
+	if patches, _ := patchesOf(t, stream); len(patches) > 0 || !strings.HasSuffix(stream, "event: end\ndata: {}\n\n") {
+		t.Errorf("the stream is %q", stream)
 	}
 }
 

@@ -1,5 +1,6 @@
 // Drives airlock's web page as a person does. Run by TestWebPage in cmd/airlock, which
-// serves what it is driven over; ONLY=words runs the parts with these in their name.
+// serves what it is driven over; ONLY=words runs the parts with these in their name, SLOW=800
+// delays each request by up to so many ms.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { ask, check, complaints, config, ends, guard, open, part, run } from "./driver.mjs";
@@ -59,7 +60,7 @@ part("a task is watched, and goes on after a reload", async () => {
   check((await turn.getAttribute("data-status")) === "running", "the task does not run");
   await page.reload();
   const again = page.locator(".turn");
-  await again.locator(".output", { hasText: "looked" }).waitFor();
+  await again.locator(".cell .state.completed").waitFor(); // then the model is held, and nothing happens
   const seen = Number(await again.getAttribute("data-after"));
   check(seen >= 5, `the page knows ${seen} events after the reload`);
   const streamed = page.waitForRequest((r) => r.url().includes("/stream?after="));
@@ -70,6 +71,41 @@ part("a task is watched, and goes on after a reload", async () => {
   check((await again.locator(".said", { hasText: "First I look around." }).count()) === 1, "a piece is there twice, or not at all");
   check((await again.locator(".said strong").textContent()) === "end", "the answer is not there");
   check((await again.locator(".cell").count()) === 1, "the script is there twice");
+});
+
+part("what a task did before its page was loaded counts too", async () => {
+  const page = await open(config.played);
+  const over = async () => (await (await page.request.get("/tasks")).json()).tasks.find((t) => t.task === "hello slow page")?.status === "completed";
+  await page.route("**/ui/chats/*", async (route) => {
+    while (!(await over())) await new Promise((done) => setTimeout(done, 20));
+    await route.continue();
+  });
+  const turn = await ask(page, "hello slow page");
+  await ends(turn);
+  check((await page.textContent("#live")) === "Done", "who cannot see is not told that it is done");
+  check((await turn.locator(".bubble").textContent()) === "hello slow page", "the task is not shown");
+  const entry = page.locator("#chats [aria-current]");
+  check((await entry.locator(".name").textContent()) === "hello slow page", "the chat has no title in the list");
+  check(await entry.locator(".dot").isHidden(), "the list says that it works");
+});
+
+part("tasks stand in line, and the page stays able to answer", async () => {
+  const page = await open(config.played);
+  const first = await ask(page, "wait at the head");
+  for (let n = 1; n <= 7; n++) await ask(page, `hello ${n}`); // browsers have six connections
+  await page.reload();
+  check((await page.locator(".bubble", { hasText: "hello" }).count()) === 0, "a task that has not begun is told already: this test proves nothing");
+  check(await page.locator("#chats [aria-current] .dot").isVisible(), "the list does not say that it works");
+  await page.locator(".turn").nth(7).locator("[data-action=stop]").click();
+  await ends(page.locator(".turn").nth(7), "cancelled");
+  await fetch(config.release);
+  await ends(first);
+  for (let n = 1; n <= 6; n++) {
+    const turn = page.locator(".turn").nth(n);
+    await ends(turn);
+    check((await turn.locator(".bubble").textContent()) === `hello ${n}`, `turn ${n} shows ${await turn.locator(".bubble").textContent()}`);
+  }
+  await page.locator("#chats [aria-current] .dot").waitFor({ state: "hidden" });
 });
 
 part("two tabs show the same chat", async () => {
@@ -173,6 +209,7 @@ part("sign in with a key, and with fewer rights", async () => {
   await page.fill("#credential", config.keys.run);
   await page.keyboard.press("Enter");
   await page.locator("#task").waitFor();
+  await page.waitForLoadState();
   const cookies = await page.context().cookies();
   const own = cookies.find((c) => c.name === "airlock_session");
   check(own.httpOnly && own.sameSite === "Strict" && !own.value.includes("alk_"), "the cookie is not guarded");
@@ -217,7 +254,8 @@ part("the keyboard is enough", async () => {
   await page.keyboard.press("Tab"); // approve for this task
   await page.keyboard.press("Enter");
   await turn.locator(".approval.waits", { hasText: /Gives awayEMAIL/ }).waitFor();
-  check((await focus()) === "task", `the focus is on ${await focus()} after the answer`);
+  const place = await page.evaluate(() => document.activeElement.className);
+  check(place === "approval", `the focus is on ${await focus()} (${place}) after the answer`);
   await page.evaluate(() => document.querySelector(".approval.waits [data-decision=deny]").focus());
   await page.keyboard.press("Enter");
   await ends(turn);

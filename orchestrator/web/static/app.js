@@ -48,7 +48,11 @@ async function send(method, url, body) {
     toast("The server cannot be reached.", "Try again in a moment.");
     throw new Error("unreachable");
   }
-  if (answer.ok) return answer;
+  return answer.ok ? answer : refused(answer);
+}
+
+/** refused shows what the server said instead of doing it. */
+async function refused(answer) {
   const { error } = await answer.json().catch(() => ({ error: { message: "The server answered " + answer.status, hint: "" } }));
   if (answer.status === 401 && !$("signin")) { location.assign("/ui/signin"); throw new Error("signed out"); }
   if (!$("signin")) toast(error.message, error.hint);
@@ -85,7 +89,10 @@ const words = {
   completed: "Done", failed: "Failed", cancelled: "Stopped",
 };
 const streams = new Map();
-const title = document.title;
+// A browser keeps six connections to a server: some are left for what the reader does.
+// The tasks of a chat run one after the other, so that no more have something to tell.
+const maxStreams = 2;
+let title = document.title;
 
 function apply(patch) {
   const at = $(patch.at);
@@ -105,59 +112,108 @@ function apply(patch) {
     case "print":
       if (at) at.append(patch.text);
       return;
+    case "fill":
+      if (at) at.textContent = patch.text;
+      return;
     case "status": {
       const turn = $("turn-" + patch.at);
       if (!turn || turn.dataset.status === patch.text) return;
       turn.dataset.status = patch.text;
-      say(words[patch.text] || patch.text);
-      markTitle();
-      markChat(patch.text);
+      tell(turn);
+      return;
     }
+    case "title":
+      if ($("turns").querySelector(".turn") === $("turn-" + patch.at)) nameChat(chatItem(session()), patch.text);
   }
 }
 
-/** markTitle shows in the tab's title that a turn waits for its reader. */
+/** tell says how a turn is, and shows how the chat is: in the tab's title, where a turn
+    waits for its reader, and in the list. What the page was loaded with counts like what
+    came later. */
+function tell(turn) {
+  const { status } = turn.dataset;
+  say(words[status] || status);
+  markTitle();
+  const dot = chatItem(session())?.querySelector(".dot");
+  if (dot) dot.hidden = !document.querySelector(".turn[data-status=queued], .turn[data-status=running], .turn[data-status=awaiting_approval]");
+}
+
 function markTitle() {
   const waits = document.querySelector(".turn[data-status=awaiting_approval]");
   document.title = (waits ? "● " : "") + title;
 }
 
-/** keepFocus gives the focus back to the like of an element that is replaced. */
+const chatItem = (id) => document.querySelector(`#chats [data-chat="${CSS.escape(id)}"]`);
+
+/** nameChat shows a chat's title wherever it is. */
+function nameChat(item, name) {
+  if (!item) return;
+  item.querySelector(".name").textContent = name;
+  for (const button of item.querySelectorAll("button")) button.setAttribute("aria-label", button.dataset.label + " " + name);
+  if (item.dataset.chat !== session()) return;
+  document.querySelector("h1").textContent = name;
+  title = name + " · airlock";
+  markTitle();
+}
+
+/** keepFocus gives the focus to what comes in the place of an element that has it. */
 function keepFocus(at, change) {
   const focused = document.activeElement;
-  const action = at.contains(focused) && focused.dataset.action;
-  const id = at.id;
+  const { id } = at;
   change();
-  if (!action) return;
-  const again = $(id) && $(id).querySelector("button, a");
-  (again || $("task") || document.body).focus();
+  if (focused === document.body || focused.isConnected) return;
+  const now = $(id);
+  (now.querySelector(`[data-action="${focused.dataset.action}"]`) || now.querySelector("button, a") || now).focus({ preventScroll: true });
 }
 
-function markChat(status) {
-  const item = document.querySelector(`#chats [data-chat="${CSS.escape(session())}"] a`);
-  if (!item) return;
-  const dot = item.querySelector(".dot");
-  if (dot && words[status] && !["queued", "running", "awaiting_approval"].includes(status)) dot.remove();
-}
-
-function watch(turn) {
+/** watch follows a turn that goes on, from the event on that the page has. What a browser
+    does not try again by itself, such as after an error of the server, is tried here. */
+function watch(turn, most = maxStreams) {
   const id = turn.dataset.task;
-  if (turn.dataset.after === undefined || streams.has(id)) return;
-  const source = new EventSource(`/ui/tasks/${encodeURIComponent(id)}/stream?after=${turn.dataset.after}`);
+  if (turn.dataset.after === undefined || streams.has(id) || streams.size >= most) return;
+  const lacks = $("asked-" + id).textContent === "" ? "&asked=1" : "";
+  const source = new EventSource(`/ui/tasks/${encodeURIComponent(id)}/stream?after=${turn.dataset.after}${lacks}`);
+  let silence;
+  const close = () => { clearTimeout(silence); source.close(); streams.delete(id); };
+  const alive = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => { close(); watch(turn); }, 45_000); // three beats: the connection is dead
+  };
   streams.set(id, source);
-  const stop = () => { source.close(); streams.delete(id); delete turn.dataset.after; };
+  alive();
+  source.onopen = () => { turn.dataset.tries = 0; alive(); };
+  source.addEventListener("beat", alive);
   source.onmessage = (e) => {
+    alive();
     const patches = JSON.parse(e.data);
     turn.dataset.after = e.lastEventId;
     follow(() => patches.forEach(apply));
   };
-  source.addEventListener("end", stop);
+  source.addEventListener("end", () => {
+    close();
+    delete turn.dataset.after;
+    watchAll();
+  });
   source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED) {
-      stop();
-      toast("The connection to this task was lost.", "Reload the page to go on.");
-    }
+    if (source.readyState !== EventSource.CLOSED) return;
+    close();
+    watchAgain(turn).catch(() => {}); // it was told
   };
+}
+
+function watchAll() {
+  for (const turn of document.querySelectorAll(".turn[data-after]")) watch(turn);
+}
+
+/** watchAgain waits longer each time, and first asks for the task itself: who is signed
+    out, or whose chat was deleted, is told so. */
+async function watchAgain(turn) {
+  const tries = Number(turn.dataset.tries || 0);
+  turn.dataset.tries = tries + 1;
+  await new Promise((done) => { setTimeout(done, Math.min(1000 * 2 ** tries, 30_000)); });
+  const answer = await fetch(`/ui/tasks/${encodeURIComponent(turn.dataset.task)}/turn`, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (!answer || answer.ok || answer.status >= 500 || answer.status === 429) watch(turn);
+  else await refused(answer);
 }
 
 // Asking.
@@ -165,34 +221,43 @@ function watch(turn) {
 const session = () => ($("chat") ? $("chat").dataset.session : "");
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("airlock") : null;
 
+/** ask sends a task. Until it is taken the composer takes no other. */
 async function ask(task) {
-  const form = $("ask");
-  if (form.dataset.busy) return;
-  form.dataset.busy = "yes";
+  busy(true);
   try {
     const answer = await json("POST", "/ui/ask", { task, session: session() });
     if (!session()) { location.assign("/ui/chats/" + encodeURIComponent(answer.session)); return; }
+    busy(false);
     addTurn(answer.task, answer.html);
     if (channel) channel.postMessage({ session: answer.session, task: answer.task });
-  } finally {
-    delete form.dataset.busy;
+  } catch (error) {
+    busy(false);
+    throw error;
   }
 }
+
+const busy = (is) => { document.querySelector(".send").disabled = is; };
+const isBusy = () => document.querySelector(".send").disabled;
 
 function addTurn(id, html) {
   if ($("turn-" + id)) return;
   $("turns").append(fragment(html));
-  markTitle();
+  tell($("turn-" + id));
   scroller.scrollTop = scroller.scrollHeight;
   watch($("turn-" + id));
 }
 
-// Another tab has asked something in this chat.
-if (channel) {
+// Another tab has asked something in this chat, or wants to know what was asked while it
+// was loaded.
+if (channel && session()) {
   channel.onmessage = async ({ data }) => {
-    if (data.session !== session() || $("turn-" + data.task)) return;
+    if (data.session !== session()) return;
+    const last = document.querySelector(".turn:last-child");
+    if (!data.task && last) channel.postMessage({ session: session(), task: last.dataset.task });
+    if (!data.task || $("turn-" + data.task)) return;
     addTurn(data.task, await text("GET", `/ui/tasks/${encodeURIComponent(data.task)}/turn`));
   };
+  channel.postMessage({ session: session() });
 }
 
 // The pane at the side.
@@ -249,27 +314,30 @@ const asked = (el) => $("asked-" + taskOf(el)).textContent;
 
 const actions = {
   menu: () => menu(!document.body.classList.contains("menu-open")),
-  example: (el) => ask(el.dataset.task),
+  example: (el) => { if (!isBusy()) return ask(el.dataset.task); },
   jump: () => { scroller.scrollTop = scroller.scrollHeight; },
-  retry: (el) => ask(asked(el)),
+  retry: (el) => { if (!isBusy()) return ask(asked(el)); },
   edit: (el) => {
     $("task").value = asked(el);
     $("task").focus();
   },
   stop: async (el) => {
+    const turn = el.closest(".turn");
     el.disabled = true;
     try {
       await json("POST", taskURL(el) + "/cancel", {});
-      if (el.closest("tr")) location.reload();
+      if (turn) watch(turn, maxStreams + 1); // it may stand in line
+      else location.reload();
     } finally { el.disabled = false; }
   },
   decide: async (el) => {
     const card = el.closest(".approval");
     const buttons = card.querySelectorAll("button");
+    const url = `${taskURL(el)}/approvals/${encodeURIComponent(card.dataset.approval)}`;
+    card.focus({ preventScroll: true }); // a disabled button would lose it
     buttons.forEach((b) => { b.disabled = true; });
     try {
-      await json("POST", `${taskURL(el)}/approvals/${encodeURIComponent(card.dataset.approval)}`, { decision: el.dataset.decision, scope: el.dataset.scope });
-      $("task").focus();
+      await json("POST", url, { decision: el.dataset.decision, scope: el.dataset.scope });
     } catch {
       buttons.forEach((b) => { b.disabled = false; });
     }
@@ -304,7 +372,7 @@ const actions = {
     const title = await choose({ title: "Rename this chat", ok: "Rename", value: name.textContent });
     if (title === null || title.trim() === "") return;
     await json("PATCH", "/ui/chats/" + encodeURIComponent(item.dataset.chat), { title });
-    name.textContent = title.trim();
+    nameChat(item, title.trim());
     el.focus();
   },
   delete: async (el) => {
@@ -339,9 +407,12 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
+/** onSubmit answers for a form, whose button is off until then: the browser would send
+    the form by itself. */
 function onSubmit(id, handle) {
   const form = $(id);
   if (!form) return;
+  form.querySelector("button:not([type=button])").disabled = false;
   form.addEventListener("submit", (e) => {
     e.preventDefault();
     Promise.resolve(handle(form)).catch(() => {}); // it was told
@@ -351,7 +422,7 @@ function onSubmit(id, handle) {
 onSubmit("ask", async () => {
   const field = $("task");
   const task = field.value.trim();
-  if (!task) return;
+  if (!task || isBusy()) return;
   field.value = "";
   try {
     await ask(task);
@@ -392,6 +463,11 @@ if ($("find")) {
 }
 
 localTimes(document);
-markTitle();
-document.querySelectorAll(".turn[data-after]").forEach(watch);
-if (document.querySelector(".turn") && !location.hash) scroller.scrollTop = scroller.scrollHeight;
+const lastTurn = document.querySelector(".turn:last-child");
+if (lastTurn) {
+  tell(lastTurn);
+  if (!location.hash) scroller.scrollTop = scroller.scrollHeight;
+}
+watchAll();
+// What comes back from the browser's own store has missed what happened since.
+window.addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
