@@ -157,7 +157,7 @@ type Service struct {
 	ctx      context.Context //nolint:containedctx // the service's own life: ends with Close, parent of every task
 	cancel   context.CancelFunc
 	work     sync.WaitGroup // tasks, the sweeper and who keeps tidy
-	slots    chan struct{}  // one per running task
+	slots    *slots         // of running tasks
 	sessions *sessions
 	tasks    *tasks
 	kept     *keeper
@@ -182,7 +182,7 @@ func New(o Options) (*Service, error) {
 	kept := &keeper{state: o.State, key: o.StateKey, vaults: o.Vaults}
 	s := &Service{
 		opts: o, log: o.Log, ctx: ctx, cancel: cancel,
-		slots:    make(chan struct{}, o.Limits.Running),
+		slots:    newSlots(o.Limits.Running),
 		sessions: newSessions(o, kept),
 		tasks:    newTasks(o.Limits),
 		kept:     kept,

@@ -267,13 +267,12 @@ func (s *Service) admit(ctx context.Context, t *taskState) (unlock func(), err e
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case s.slots <- struct{}{}:
-		return func() { <-s.slots; unlockSession() }, nil
-	case <-ctx.Done():
+	leave, err := s.slots.enter(ctx, t.request.User, t.task.Created)
+	if err != nil {
 		unlockSession()
-		return nil, ctx.Err()
+		return nil, err
 	}
+	return func() { leave(); unlockSession() }, nil
 }
 
 // Wait returns the task once it is final, or ctx's error before; ErrClosed if the task
