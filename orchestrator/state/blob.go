@@ -29,7 +29,10 @@ const blobHeader = "Airlock-Blob"
 var ErrTooLarge = errors.New("too large to be kept")
 
 // Blob keeps values that are too large for a message.
-type Blob struct{ store jetstream.ObjectStore }
+type Blob struct {
+	store jetstream.ObjectStore
+	of    *Store
+}
 
 func (s *Store) openBlobs(ctx context.Context, name string, age time.Duration) (*Blob, error) {
 	store, err := s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
@@ -38,7 +41,7 @@ func (s *Store) openBlobs(ctx context.Context, name string, age time.Duration) (
 	if err != nil {
 		return nil, fmt.Errorf("open the store of large values %s: %w", name, err)
 	}
-	return &Blob{store}, nil
+	return &Blob{store, s}, nil
 }
 
 // moveOut puts a message's data into the blob of that name if it is too large for the
@@ -50,7 +53,11 @@ func (b *Blob) moveOut(ctx context.Context, name string, m *nats.Msg) error {
 	case len(m.Data) > maxBlob:
 		return fmt.Errorf("a value of %d bytes: %w", len(m.Data), ErrTooLarge)
 	}
-	if _, err := b.store.PutBytes(ctx, name, m.Data); err != nil {
+	err := b.of.againFor(ctx, patience, func(ctx context.Context) error {
+		_, err := b.store.PutBytes(ctx, name, m.Data)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("keep a large value: %w", err)
 	}
 	m.Header.Set(blobHeader, name)
@@ -64,7 +71,11 @@ func (b *Blob) moveIn(ctx context.Context, m *jetstream.RawStreamMsg) ([]byte, e
 	if name == "" {
 		return m.Data, nil
 	}
-	data, err := b.store.GetBytes(ctx, name)
+	var data []byte
+	err := b.of.againFor(ctx, patience, func(ctx context.Context) (err error) {
+		data, err = b.store.GetBytes(ctx, name)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil, fmt.Errorf("a large value is gone: %w", fs.ErrNotExist)
 	}
@@ -76,7 +87,7 @@ func (b *Blob) moveIn(ctx context.Context, m *jetstream.RawStreamMsg) ([]byte, e
 
 // delete removes a blob, if there is one of this name.
 func (b *Blob) delete(ctx context.Context, name string) error {
-	err := b.store.Delete(ctx, name)
+	err := b.of.againFor(ctx, patience, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
 	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
 		return fmt.Errorf("delete a large value: %w", err)
 	}

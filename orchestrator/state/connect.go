@@ -20,6 +20,11 @@ const (
 	startTime = time.Minute
 	// syncInterval is how soon what nobody waits for is on the disk.
 	syncInterval = time.Second
+	// reconnectWait is how long to wait before a server of the cluster is tried again,
+	// pingEvery how often it is asked whether it is there: the second time that it does
+	// not answer, another one is taken.
+	reconnectWait = 500 * time.Millisecond
+	pingEvery     = 2 * time.Second
 	// oldest is the version of an external server from which on its streams do what
 	// is asked of them here.
 	oldestMajor, oldestMinor = 2, 11
@@ -63,7 +68,8 @@ func (s *Store) embed() error {
 
 func (s *Store) dial() error {
 	var err error
-	s.conn, err = nats.Connect(s.opts.URL, nats.Name("airlock"), nats.MaxReconnects(-1),
+	s.conn, err = nats.Connect(s.opts.URL, nats.Name("airlock"), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
+		nats.PingInterval(pingEvery),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				s.opts.Log.Warn("lost the NATS server", zap.Error(err))

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -50,7 +51,9 @@ func (k *keyring) of(ctx context.Context, owner string) (cipher.AEAD, error) {
 	fresh := make([]byte, KeySize)
 	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the program instead
 	subject := k.subject(owner)
-	_, err = k.area.store.js.Publish(ctx, subject, k.master.Seal(nil, nil, fresh, []byte(subject)), jetstream.WithExpectLastSequencePerSubject(0))
+	message := nats.NewMsg(subject)
+	message.Data = k.master.Seal(nil, nil, fresh, []byte(subject))
+	_, err = k.area.publish(ctx, message, jetstream.WithExpectLastSequencePerSubject(0))
 	if err != nil && !isConflict(err) {
 		return nil, fmt.Errorf("keep an owner's key: %w", err)
 	}
@@ -66,7 +69,7 @@ func (k *keyring) known(ctx context.Context, owner string) (cipher.AEAD, error) 
 		return aead, nil
 	}
 	subject := k.subject(owner)
-	m, err := k.area.stream.GetLastMsgForSubject(ctx, subject)
+	m, err := k.area.last(ctx, subject)
 	if err != nil {
 		return nil, notFound(err)
 	}
@@ -91,14 +94,15 @@ func (k *keyring) destroy(ctx context.Context, owner string) error {
 	k.mu.Lock()
 	delete(k.opened, owner)
 	k.mu.Unlock()
-	m, err := k.area.stream.GetLastMsgForSubject(ctx, k.subject(owner))
+	m, err := k.area.last(ctx, k.subject(owner))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if err := k.area.stream.SecureDeleteMsg(ctx, m.Sequence); err != nil {
+	err = k.area.store.again(ctx, func(ctx context.Context) error { return k.area.stream.SecureDeleteMsg(ctx, m.Sequence) })
+	if err != nil {
 		return err
 	}
 	return k.area.disk.flush()

@@ -31,7 +31,7 @@ func (l *Log) Read(ctx context.Context, owner, name string, after uint64) (recor
 		return nil, 0, err
 	}
 	for last = after; ; {
-		m, err := l.area.stream.GetMsg(ctx, last+1, jetstream.WithGetMsgSubject(subject))
+		m, err := l.area.next(ctx, subject, last+1)
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return records, last, nil
 		}

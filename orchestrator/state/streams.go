@@ -166,14 +166,14 @@ func (a *area) put(ctx context.Context, owner, name string, value []byte, how ..
 	if err := a.blobs.moveOut(ctx, blob, message); err != nil {
 		return 0, err
 	}
-	ack, err := a.store.js.PublishMsg(ctx, message, how...)
+	number, err := a.publish(ctx, message, how...)
 	if isConflict(err) {
 		return 0, ErrConflict
 	}
 	if err != nil {
 		return 0, fmt.Errorf("keep a value in %s: %w", a.prefix, err)
 	}
-	return ack.Sequence, nil
+	return number, nil
 }
 
 // ErrConflict is returned when somebody else has written meanwhile.
@@ -190,7 +190,7 @@ func (a *area) load(ctx context.Context, owner, name string) ([]byte, uint64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	message, err := a.stream.GetLastMsgForSubject(ctx, subject)
+	message, err := a.last(ctx, subject)
 	if err != nil {
 		return nil, 0, notFound(err)
 	}
@@ -225,7 +225,10 @@ func (a *area) unseal(ctx context.Context, m *jetstream.RawStreamMsg) ([]byte, e
 
 // purge deletes all that is kept under subjects that fit, given without the prefix.
 func (a *area) purge(ctx context.Context, pattern string) error {
-	if err := a.stream.Purge(ctx, jetstream.WithPurgeSubject(a.prefix+pattern)); err != nil {
+	err := a.store.again(ctx, func(ctx context.Context) error {
+		return a.stream.Purge(ctx, jetstream.WithPurgeSubject(a.prefix+pattern))
+	})
+	if err != nil {
 		return fmt.Errorf("delete kept values: %w", err)
 	}
 	return nil
@@ -233,7 +236,11 @@ func (a *area) purge(ctx context.Context, pattern string) error {
 
 // subjects lists the subjects that fit, given without the prefix.
 func (a *area) subjects(ctx context.Context, pattern string) ([]string, error) {
-	info, err := a.stream.Info(ctx, jetstream.WithSubjectFilter(a.prefix+pattern))
+	var info *jetstream.StreamInfo
+	err := a.store.again(ctx, func(ctx context.Context) (err error) {
+		info, err = a.stream.Info(ctx, jetstream.WithSubjectFilter(a.prefix+pattern))
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list kept values: %w", err)
 	}
