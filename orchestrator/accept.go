@@ -26,7 +26,8 @@ func taskName(id ident.Task) string { return taskFolder + "/" + string(id) }
 // vault has seen them yet.
 type keptRequest struct {
 	Session   ident.Session `json:"session"`
-	New       bool          `json:"new"` // the session was made for this task
+	New       bool          `json:"new"`              // the session was made for this task
+	Holder    string        `json:"holder,omitempty"` // the process that took the task in
 	User      ident.User    `json:"userId"`
 	Model     string        `json:"model,omitempty"`
 	MaxTurns  int           `json:"maxTurns"`
@@ -43,7 +44,7 @@ type keptRequest struct {
 func (s *Service) accept(ctx context.Context, t *taskState) error {
 	r := t.request
 	kept := keptRequest{
-		Session: t.session.id, New: r.Session == "", User: r.User, Model: r.Model, MaxTurns: r.MaxTurns,
+		Session: t.session.id, New: r.Session == "", Holder: t.session.holder, User: r.User, Model: r.Model, MaxTurns: r.MaxTurns,
 		TimeoutMs: r.Timeout.Milliseconds(), Repeat: r.Repeat, Created: t.task.Created, Files: r.Files,
 	}
 	texts := []pii.Raw{r.Text}
@@ -97,48 +98,88 @@ func (k keptRequest) request(key []byte, id ident.Task) (TaskRequest, error) {
 type keptRepeat struct {
 	Task   ident.Task `json:"task"`
 	Repeat Repeat     `json:"repeat"`
+	Holder string     `json:"holder,omitempty"` // the process that took the task in
 }
 
 // repeatName hashes the request's key, which its client chose.
 func repeatName(key string) string { return repeatFolder + "/" + hashed(key) }
 
 func (k *keeper) repeat(ctx context.Context, t *taskState) error {
-	text, err := json.Marshal(keptRepeat{t.task.ID, t.request.Repeat})
+	text, err := json.Marshal(keptRepeat{t.task.ID, t.request.Repeat, t.session.holder})
 	if err != nil {
 		return fmt.Errorf("encode the key of a request: %w", err)
 	}
-	if err := k.state.Tasks.Put(ctx, t.session.key, repeatName(t.request.Repeat.Key), text); err != nil {
+	_, err = k.state.Tasks.Replace(ctx, t.session.key, repeatName(t.request.Repeat.Key), text, t.repeat)
+	if errors.Is(err, state.ErrConflict) {
+		return errRepeated
+	}
+	if err != nil {
 		return fmt.Errorf("keep the key of a request: %w", err)
 	}
 	return nil
 }
 
-// repeated gives the task that the same request has begun, "" if there is none. The
-// store is asked for requests from before this process.
-func (s *Service) repeated(ctx context.Context, r TaskRequest) (ident.Task, error) {
-	if id, err := s.tasks.repeated(ctx, r); id != "" || err != nil || r.Repeat.Key == "" {
-		return id, err
+// errRepeated is returned for a request that another process has taken in meanwhile.
+var errRepeated = errors.New("the request was taken in by another process")
+
+const (
+	// acceptTime is how long another process may take from the key of a request to its
+	// task; then it is taken to have failed.
+	acceptTime = 5 * time.Second
+	acceptLook = 100 * time.Millisecond
+)
+
+// repeated gives the task that the same request has begun, "" if there is none, and the
+// number of what is kept under its key. The store is asked for requests from before
+// this process and those of others.
+func (s *Service) repeated(ctx context.Context, r TaskRequest) (ident.Task, uint64, error) {
+	id, err := s.tasks.repeated(ctx, r)
+	if (id != "" || err != nil || r.Repeat.Key == "") && !errors.Is(err, errRepeated) {
+		return id, 0, err
 	}
-	text, err := s.opts.State.Tasks.Get(ctx, s.opts.Pseudonym.User(r.User), repeatName(r.Repeat.Key))
+	text, number, err := s.opts.State.Tasks.Load(ctx, s.opts.Pseudonym.User(r.User), repeatName(r.Repeat.Key))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", 0, nil
 	}
 	var earlier keptRepeat
 	if err == nil {
 		err = json.Unmarshal(text, &earlier)
 	}
 	if err != nil {
-		return "", fmt.Errorf("look for an earlier request: %w", err)
+		return "", 0, fmt.Errorf("look for an earlier request: %w", err)
 	}
-	if _, err := s.find(r.User, earlier.Task); errors.Is(err, ErrNotFound) {
-		return "", nil // it was never accepted, or is forgotten
+	if err := s.awaitAccepted(ctx, r.User, earlier); errors.Is(err, ErrNotFound) {
+		return "", number, nil // it was never accepted, or is forgotten
 	} else if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if earlier.Repeat.Digest != r.Repeat.Digest {
-		return "", ErrRepeat
+		return "", 0, ErrRepeat
 	}
-	return earlier.Task, nil
+	return earlier.Task, number, nil
+}
+
+// awaitAccepted fails with ErrNotFound if an earlier request has become no task. Another
+// process that lives may just be taking it in.
+func (s *Service) awaitAccepted(ctx context.Context, user ident.User, earlier keptRepeat) error {
+	_, err := s.find(user, earlier.Task)
+	if !errors.Is(err, ErrNotFound) || s.kept.elsewhere(ctx, earlier.Holder) == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, acceptTime)
+	defer cancel()
+	look := time.NewTicker(acceptLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return err
+		}
+		if _, err = s.find(user, earlier.Task); !errors.Is(err, ErrNotFound) {
+			return err
+		}
+	}
 }
 
 // find returns a task of the user, from memory or as it is kept.
@@ -150,7 +191,7 @@ func (s *Service) find(user ident.User, id ident.Task) (*taskState, error) {
 	defer cancel()
 	t, err := s.ended(ctx, user, id)
 	if errors.Is(err, fs.ErrNotExist) {
-		t, err = s.waiting(ctx, user, id)
+		t, err = s.unfinished(ctx, user, id)
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, state.ErrName) {
 		return nil, ErrNotFound
@@ -170,17 +211,45 @@ func (s *Service) vaultOf(ctx context.Context, owner string, id ident.Session) (
 	return v, err
 }
 
-// waiting reads a task that waits for a process that resumes it.
-func (s *Service) waiting(ctx context.Context, user ident.User, id ident.Task) (*taskState, error) {
+// unfinished gives a task that is at work in no process: of those that share the state,
+// this one takes it over. It fails with an ElsewhereError for one that is at work in
+// another.
+func (s *Service) unfinished(ctx context.Context, user ident.User, id ident.Task) (*taskState, error) {
 	owner := s.opts.Pseudonym.User(user)
-	text, err := s.opts.State.Queue.Get(ctx, owner, taskName(id))
+	kept, err := s.queued(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
-	var kept keptRequest
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return nil, fmt.Errorf("decode a task: %w", err)
+	if s.opts.State.Members != nil {
+		holder, err := s.holderOf(ctx, owner, kept)
+		if err == nil {
+			err = s.kept.elsewhere(ctx, holder)
+		}
+		if err == nil && s.lasting.Load() {
+			err = s.takeOver(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t, err := s.tasks.get(user, id); err == nil {
+			return t, nil
+		}
 	}
+	return s.waiting(ctx, user, id, kept)
+}
+
+// queued reads what is in the queue of a task.
+func (s *Service) queued(ctx context.Context, owner string, id ident.Task) (kept keptRequest, err error) {
+	text, err := s.opts.State.Queue.Get(ctx, owner, taskName(id))
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	return kept, err
+}
+
+// waiting reads a task as its log tells it.
+func (s *Service) waiting(ctx context.Context, user ident.User, id ident.Task, kept keptRequest) (*taskState, error) {
+	owner := s.opts.Pseudonym.User(user)
 	vault, err := s.vaultOf(ctx, owner, kept.Session)
 	if errors.Is(err, fs.ErrNotExist) {
 		vault, err = pii.NewVault(s.opts.Vaults) // nothing has happened in it yet
@@ -192,6 +261,11 @@ func (s *Service) waiting(ctx context.Context, user ident.User, id ident.Task) (
 	if err != nil {
 		return nil, err
 	}
-	task := Task{ID: id, Session: kept.Session, User: user, Status: StatusQueued, Created: kept.Created, Vault: vault}
+	task := Task{}
+	if past.task != nil {
+		task = *past.task
+	}
+	task.ID, task.Session, task.User, task.Status, task.Created, task.Vault = id, kept.Session, user, past.status(), kept.Created, vault
+	task.Title = s.kept.title(ctx, owner, task.Session, vault)
 	return s.still(task, past.events, false), nil
 }

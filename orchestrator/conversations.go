@@ -17,6 +17,9 @@ func (s *Service) Rename(user ident.User, id ident.Session, title pii.Raw) error
 	if title.Len() > maxTitleBytes {
 		return fmt.Errorf("title %w: it has %d bytes, the limit is %d", ErrTooLarge, title.Len(), maxTitleBytes)
 	}
+	if err := s.adopt(s.ctx, user, id); err != nil {
+		return err
+	}
 	session, err := s.sessions.enter(user, id)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"airlock/ident"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 )
 
@@ -33,14 +34,14 @@ func (s *Service) keepEnd(ctx context.Context, t *taskState, final Task, last Ev
 	whole := []entry{{Task: &keptTask{Task: final, Lines: len(final.Logs)}}, {Event: &last}}
 	// The whole comes last: it is what tells a later process that nothing is left to do.
 	err := errors.Join(
-		s.putEnd(ctx, t.session, lineFolder+"/"+string(final.ID), []entry{{Task: &keptTask{Task: listed}}}),
-		s.putEnd(ctx, t.session, taskName(final.ID), whole),
+		s.putLine(ctx, t.session, lineFolder+"/"+string(final.ID), []entry{{Task: &keptTask{Task: listed}}}),
+		s.putEnd(ctx, t, whole),
 		s.opts.State.Tasks.Sync())
 	if err != nil {
 		return fmt.Errorf("keep how a task ended: %w", err)
 	}
 	t.ended = true
-	t.end(final)
+	t.conclude(final)
 	return t.events.flush()
 }
 
@@ -58,19 +59,39 @@ func (s *Service) unqueue(ctx context.Context, t *taskState) {
 	}
 }
 
-func (s *Service) putEnd(ctx context.Context, session *session, name string, entries []entry) error {
-	record, err := encode(session.vault, entries)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(keptEnd{session.id, record})
+func (s *Service) putLine(ctx context.Context, session *session, name string, entries []entry) error {
+	text, err := encodeEnd(session, entries)
 	if err != nil {
 		return err
 	}
 	return s.opts.State.Tasks.Put(ctx, session.key, name, text)
 }
 
-// readEnd reads what putEnd kept. Its error wraps fs.ErrNotExist if there is nothing.
+// putEnd keeps how a task ended, unless another process has taken it over.
+func (s *Service) putEnd(ctx context.Context, t *taskState, entries []entry) error {
+	text, err := encodeEnd(t.session, entries)
+	if err != nil {
+		return err
+	}
+	_, err = s.opts.State.Tasks.Replace(ctx, t.session.key, taskName(t.task.ID), text, t.end)
+	if !errors.Is(err, state.ErrTooLarge) {
+		return t.session.lose(err)
+	}
+	if err := s.kept.holds(t.session); err != nil {
+		return err
+	}
+	return s.opts.State.Tasks.Put(ctx, t.session.key, taskName(t.task.ID), text)
+}
+
+func encodeEnd(session *session, entries []entry) ([]byte, error) {
+	record, err := encode(session.vault, entries)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(keptEnd{session.id, record})
+}
+
+// readEnd reads what putLine or putEnd kept. Its error wraps fs.ErrNotExist if there is nothing.
 func (s *Service) readEnd(ctx context.Context, owner, name string, vaultOf func(ident.Session) (*pii.Vault, error)) ([]entry, error) {
 	text, err := s.opts.State.Tasks.Get(ctx, owner, name)
 	if err != nil {
@@ -79,6 +100,9 @@ func (s *Service) readEnd(ctx context.Context, owner, name string, vaultOf func(
 	var kept keptEnd
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return nil, fmt.Errorf("decode a task: %w", err)
+	}
+	if kept.Record == nil {
+		return nil, fmt.Errorf("a task that was taken over has not ended: %w", fs.ErrNotExist)
 	}
 	vault, err := vaultOf(kept.Session)
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 // that it left keep their tokens. It fails with ErrNotFound, or ErrWorking while a task
 // runs.
 func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Session) error {
+	if err := s.adopt(ctx, user, id); err != nil {
+		return err
+	}
 	lived, err := s.sessions.remove(user, id)
 	if err != nil {
 		return err

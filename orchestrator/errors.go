@@ -22,6 +22,10 @@ var (
 	ErrLanguage = errors.New("no sandbox runs this language")
 	// ErrWorking is returned for a session that cannot be erased yet.
 	ErrWorking = errors.New("the session is at work")
+	// ErrMoved is returned for what went on in this process and goes on in another.
+	ErrMoved = errors.New("another process goes on with this")
+	// ErrCutOff is returned while this process cannot reach the store that it shares.
+	ErrCutOff = errors.New("this process is cut off from the store that it shares with others")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("the service is shutting down")
 )

@@ -88,7 +88,7 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 	if _, err := s.backend(r.Language, r.Backend); err != nil {
 		return Execution{}, err
 	}
-	session, err := s.sessions.take(r.User, r.Session)
+	session, err := s.take(ctx, r.User, r.Session)
 	if err != nil {
 		return Execution{}, err
 	}
@@ -98,6 +98,8 @@ func (s *Service) Execute(ctx context.Context, r ExecuteRequest) (Execution, err
 		return Execution{}, err
 	}
 	defer done()
+	ctx, stop := session.within(ctx)
+	defer stop(nil)
 	return s.execute(ctx, session, script{
 		language: r.Language, backend: r.Backend, code: r.Code, wall: cmp.Or(r.Timeout, wall), emit: r.Follow, approve: r.Approve,
 	})

@@ -83,6 +83,16 @@ func newTestServiceWith(t *testing.T, upstreams bridge.Upstreams, wait time.Dura
 // newTestServiceIn takes the folder as well.
 func newTestServiceIn(t *testing.T, dir string, upstreams bridge.Upstreams, wait time.Duration, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
 	t.Helper()
+	kept, err := state.Open(t.Context(), state.Options{Dir: dir + "/store", Key: make([]byte, state.KeySize)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newTestServiceOn(t, kept, nil, dir, upstreams, wait, provider, run, change...)
+}
+
+// newTestServiceOn takes the store as well, and those who share it.
+func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir string, upstreams bridge.Upstreams, wait time.Duration, provider llm.Provider, run scriptFunc, change ...func(*Limits)) *Service {
+	t.Helper()
 	approvals := NewApprovals(wait)
 	pseudonym := ident.NewPseudonym([]byte("a key for tests, 32 bytes long.."))
 	guard, err := bridge.New(bridge.Options{
@@ -104,17 +114,13 @@ func newTestServiceIn(t *testing.T, dir string, upstreams bridge.Upstreams, wait
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := state.Open(t.Context(), state.Options{Dir: dir + "/store", Key: make([]byte, state.KeySize)})
-	if err != nil {
-		t.Fatal(err)
-	}
 	limits := DefaultLimits()
 	for _, f := range change {
 		f(&limits)
 	}
 	options := Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector}, State: State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept}, StateKey: make([]byte, 32),
+		Vaults: pii.VaultOptions{Detector: detector}, State: State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept, Members: members}, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	}
 	if several, ok := provider.(severalModels); ok {

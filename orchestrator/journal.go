@@ -116,6 +116,15 @@ func (j *journal) close() {
 	j.closed = true
 }
 
+// leave ends the journal in this process: who follows it finds it in another.
+func (j *journal) leave() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	close(j.more)
+	j.more = make(chan struct{})
+}
+
 // giveUp shows what could not be kept: its followers should see how the task ended
 // in this process.
 func (j *journal) giveUp() {

@@ -14,6 +14,7 @@ import (
 
 	"airlock/ident"
 	"airlock/orchestrator/llm"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/workspace"
 )
@@ -35,12 +36,15 @@ type keeping struct {
 	unkept [][]byte   // changes of the vault that are not kept yet
 	noted  time.Time  // when the session's card was kept last
 	unseen bool       // it is kept that the session holds data that no detector saw
+	card   uint64     // number of the card that was kept last
 }
 
 // card is what tells of a session that is not in memory.
 type card struct {
 	User ident.User `json:"userId"`
 	Used time.Time  `json:"used"`
+	// Holder is the process that has the session, where several share the state.
+	Holder string `json:"holder,omitempty"`
 	// Title is one text, sealed by the vault.
 	Title []byte `json:"title,omitempty"`
 }
@@ -64,6 +68,9 @@ const keepTime = 15 * time.Second
 func (k *keeper) session(ctx context.Context, s *session) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime) // what was shown must be kept, also at a task's end
 	defer cancel()
+	if err := k.holds(s); err != nil {
+		return err
+	}
 	s.keeping.mu.Lock()
 	defer s.keeping.mu.Unlock()
 	if err := k.vault(ctx, s); err != nil {
@@ -87,7 +94,7 @@ func (k *keeper) vault(ctx context.Context, s *session) error {
 	for len(s.keeping.unkept) > 0 {
 		last, err := k.state.Vaults.Append(ctx, s.key, string(s.id), s.keeping.unkept[0], s.keeping.last)
 		if err != nil {
-			return fmt.Errorf("keep the session's values: %w", err)
+			return fmt.Errorf("keep the session's values: %w", s.lose(err))
 		}
 		s.keeping.last, s.keeping.unkept = last, s.keeping.unkept[1:]
 	}
@@ -97,18 +104,31 @@ func (k *keeper) vault(ctx context.Context, s *session) error {
 // note keeps a session's card. The caller holds keeping.mu.
 func (k *keeper) note(ctx context.Context, s *session) error {
 	now := time.Now()
-	c := card{User: s.user, Used: now.UTC()}
+	c := card{User: s.user, Used: now.UTC(), Holder: s.holder}
 	if title := s.named(); !title.IsZero() {
 		var err error
 		if c.Title, err = s.vault.SealTexts([]pii.Tokenized{title}); err != nil {
 			return err
 		}
 	}
-	if err := k.put(ctx, s.key, liveFolder+"/"+string(s.id), c); err != nil {
-		return fmt.Errorf("keep the session: %w", err)
+	if err := k.putCard(ctx, s, c); err != nil {
+		return fmt.Errorf("keep the session: %w", s.lose(err))
 	}
 	s.keeping.noted = now
 	return nil
+}
+
+// putCard keeps a session's card in place of the one that was seen last.
+func (k *keeper) putCard(ctx context.Context, s *session, c card) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	number, err := k.state.Kept.Replace(ctx, s.key, liveFolder+"/"+string(s.id), text, s.keeping.card)
+	if err == nil {
+		s.keeping.card = number
+	}
+	return err
 }
 
 func (k *keeper) put(ctx context.Context, owner, name string, value any) error {
@@ -159,7 +179,7 @@ func (k *keeper) history(ctx context.Context, s *session, last ident.Task, messa
 // load fills in what is kept of a session. Its error wraps fs.ErrNotExist if nothing
 // is.
 func (k *keeper) load(ctx context.Context, s *session) (err error) {
-	changes, last, err := k.state.Vaults.Read(ctx, s.key, string(s.id), 0)
+	changes, last, err := k.changes(ctx, s.key, s.id)
 	if err != nil {
 		return fmt.Errorf("read the session's values: %w", err)
 	}
@@ -192,15 +212,24 @@ func (k *keeper) load(ctx context.Context, s *session) (err error) {
 	return nil
 }
 
-// card reads the card of a living session.
-func (k *keeper) card(ctx context.Context, owner string, id ident.Session) (c card, err error) {
-	err = k.get(ctx, owner, liveFolder+"/"+string(id), &c)
-	return c, err
+// changes are those of a session's vault, and the number of the last record.
+func (k *keeper) changes(ctx context.Context, owner string, id ident.Session) ([][]byte, uint64, error) {
+	all, last, err := k.state.Vaults.Read(ctx, owner, string(id), 0)
+	return slices.DeleteFunc(all, func(c []byte) bool { return len(c) == 0 }), last, err // a fence says nothing
+}
+
+// card reads the card of a living session, and gives its number.
+func (k *keeper) card(ctx context.Context, owner string, id ident.Session) (c card, number uint64, err error) {
+	text, number, err := k.state.Kept.Load(ctx, owner, liveFolder+"/"+string(id))
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	return c, number, err
 }
 
 // title is the name of a session that need not live; empty if it has none.
 func (k *keeper) title(ctx context.Context, owner string, id ident.Session, v *pii.Vault) pii.Tokenized {
-	c, err := k.card(ctx, owner, id)
+	c, _, err := k.card(ctx, owner, id)
 	if err != nil {
 		err = k.get(ctx, owner, endedFolder+"/"+string(id), &c)
 	}
@@ -215,7 +244,7 @@ func (k *keeper) title(ctx context.Context, owner string, id ident.Session, v *p
 
 // opened is the vault of a session that need not live; nil if it was erased.
 func (k *keeper) opened(ctx context.Context, owner string, id ident.Session) (*pii.Vault, error) {
-	changes, _, err := k.state.Vaults.Read(ctx, owner, string(id), 0)
+	changes, _, err := k.changes(ctx, owner, id)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
@@ -225,9 +254,15 @@ func (k *keeper) opened(ctx context.Context, owner string, id ident.Session) (*p
 // ended keeps that a session has ended: its values stay, for its tasks and artifacts.
 func (k *keeper) ended(ctx context.Context, s *session) error {
 	name := liveFolder + "/" + string(s.id)
-	c, err := k.card(ctx, s.key, s.id)
+	c, number, err := k.card(ctx, s.key, s.id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was never kept
+	}
+	if err == nil {
+		err = k.claim(ctx, s, c, number)
+	}
+	if elsewhere := (*ElsewhereError)(nil); errors.As(err, &elsewhere) || errors.Is(err, ErrMoved) {
+		return nil // it has not ended there
 	}
 	if err == nil {
 		err = k.put(ctx, s.key, endedFolder+"/"+string(s.id), c)
@@ -294,26 +329,44 @@ func (k *keeper) heed(ctx context.Context, s *session) error {
 }
 
 func (k *keeper) addSession(ctx context.Context, owner, name string, id ident.Session) error {
-	makers, err := k.makers(ctx, owner, name)
-	if err != nil || slices.Contains(makers, id) {
-		return err
+	for {
+		makers, number, err := k.loadMakers(ctx, owner, name)
+		if err != nil || slices.Contains(makers, id) {
+			return err
+		}
+		text, err := json.Marshal(append(makers, id))
+		if err != nil {
+			return err
+		}
+		_, err = k.state.Kept.Replace(ctx, owner, name, text, number)
+		if errors.Is(err, state.ErrConflict) {
+			continue // a session in another process wrote it too
+		}
+		if err != nil {
+			return fmt.Errorf("keep the sessions of an artifact: %w", err)
+		}
+		return nil
 	}
-	if err := k.put(ctx, owner, name, append(makers, id)); err != nil {
-		return fmt.Errorf("keep the sessions of an artifact: %w", err)
-	}
-	return nil
 }
 
 // makers are the sessions that have written an artifact.
-func (k *keeper) makers(ctx context.Context, owner, name string) (ids []ident.Session, err error) {
-	err = k.get(ctx, owner, name, &ids)
+func (k *keeper) makers(ctx context.Context, owner, name string) ([]ident.Session, error) {
+	ids, _, err := k.loadMakers(ctx, owner, name)
+	return ids, err
+}
+
+func (k *keeper) loadMakers(ctx context.Context, owner, name string) (ids []ident.Session, number uint64, err error) {
+	text, number, err := k.state.Kept.Load(ctx, owner, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, 0, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &ids)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the sessions of an artifact: %w", err)
+		return nil, 0, fmt.Errorf("read the sessions of an artifact: %w", err)
 	}
-	return ids, nil
+	return ids, number, nil
 }
 
 // drop forgets which sessions wrote the files of a user that are gone. left lists the

@@ -162,6 +162,7 @@ type Service struct {
 	tasks    *tasks
 	kept     *keeper
 	lasting  atomic.Bool // what does not end here goes on in another process
+	taking   gate        // held while tasks are taken over
 }
 
 // New checks the options and starts the service.
@@ -186,6 +187,7 @@ func New(o Options) (*Service, error) {
 		sessions: newSessions(o, kept),
 		tasks:    newTasks(o.Limits),
 		kept:     kept,
+		taking:   newGate(),
 	}
 	s.work.Go(s.sweep)
 	return s, nil

@@ -27,6 +27,8 @@ type State struct {
 	Tasks  KV  // how tasks ended
 	Kept   KV  // sessions, and which of them made an artifact
 	Eraser Eraser
+	// Members are the processes that share all this; nil for one that has it alone.
+	Members Members
 }
 
 // KV keeps the latest value of each name.
@@ -37,6 +39,10 @@ type KV interface {
 	// List gives the names right below a folder, All those of every owner.
 	List(ctx context.Context, owner, folder string) ([]string, error)
 	All(ctx context.Context, folder string) ([]state.Place, error)
+	// Load gives a value and its number; Replace keeps one in place of that of number
+	// last, 0 for none, and fails with state.ErrConflict where another stands there.
+	Load(ctx context.Context, owner, name string) ([]byte, uint64, error)
+	Replace(ctx context.Context, owner, name string, value []byte, last uint64) (uint64, error)
 	// Sync returns when all that was put is safe.
 	Sync() error
 }

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
 	"airlock/ident"
 	"airlock/orchestrator/llm"
 	"airlock/orchestrator/state"
@@ -93,27 +91,39 @@ func (p *past) runs() (n int) {
 	return n
 }
 
+// status is where the task stood last.
+func (p *past) status() Status {
+	if len(p.events) == 0 {
+		return StatusQueued
+	}
+	asked := 0
+	for _, e := range p.events {
+		switch e.Type {
+		case EventApprovalRequired:
+			asked++
+		case EventApprovalAnswered:
+			asked--
+		}
+	}
+	if asked > 0 {
+		return StatusAwaitingApproval
+	}
+	return StatusRunning
+}
+
 // Resume goes on with the tasks that an earlier process left, and ends the sessions
-// that nobody has used for long. From then on Close leaves tasks and sessions to the
-// next process. A task that cannot be resumed is reported as failed. It is called once,
+// that nobody has used for long; of processes that share the state, it goes on with what
+// the dead ones leave, from now on too. From then on Close leaves tasks and sessions to
+// the next process. A task that cannot be resumed is reported as failed. It is called once,
 // by a process that serves.
 func (s *Service) Resume(ctx context.Context) error {
 	s.lasting.Store(true)
-	places, err := s.opts.State.Queue.All(ctx, taskFolder)
-	if err != nil {
-		return fmt.Errorf("look for tasks that were left: %w", err)
-	}
-	left, err := s.readQueue(ctx, places)
-	if err != nil {
+	self := s.kept.self()
+	if err := s.takeOver(ctx); err != nil {
 		return err
 	}
-	for _, one := range left {
-		if err := s.resume(ctx, one); err != nil {
-			return fmt.Errorf("resume task %s: %w", one.id, err)
-		}
-	}
-	if len(left) > 0 {
-		s.log.Info("resumed the tasks that an earlier process left", zap.Int("tasks", len(left)))
+	if s.opts.State.Members != nil {
+		s.work.Go(func() { s.watch(self) })
 	}
 	s.work.Go(s.keepTidy)
 	return s.sessions.endForgotten(ctx, s.opts.Limits.SessionIdle)
@@ -126,11 +136,15 @@ type leftTask struct {
 	keptRequest
 }
 
-// readQueue reads the tasks that were left, in the order they were accepted.
+// readQueue reads the tasks that are at work in no process, in the order they were
+// accepted.
 func (s *Service) readQueue(ctx context.Context, places []state.Place) ([]leftTask, error) {
 	var left []leftTask
 	for _, p := range places {
 		one := leftTask{id: ident.Task(p.Name), owner: p.Owner}
+		if s.tasks.works(one.id) {
+			continue
+		}
 		text, err := s.opts.State.Queue.Get(ctx, p.Owner, taskName(one.id))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its user is being erased
@@ -141,10 +155,31 @@ func (s *Service) readQueue(ctx context.Context, places []state.Place) ([]leftTa
 		if err != nil {
 			return nil, fmt.Errorf("read task %s: %w", one.id, err)
 		}
-		left = append(left, one)
+		free, err := s.isFree(ctx, one)
+		if err != nil {
+			return nil, err
+		}
+		if free {
+			left = append(left, one)
+		}
 	}
 	slices.SortFunc(left, func(a, b leftTask) int { return a.Created.Compare(b.Created) })
 	return left, nil
+}
+
+// isFree reports whether no other process works on a task.
+func (s *Service) isFree(ctx context.Context, t leftTask) (bool, error) {
+	if s.opts.State.Members == nil {
+		return true, nil
+	}
+	holder, err := s.holderOf(ctx, t.owner, t.keptRequest)
+	if err == nil {
+		err = s.kept.elsewhere(ctx, holder)
+	}
+	if elsewhere := (*ElsewhereError)(nil); errors.As(err, &elsewhere) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // resume takes up one task.
@@ -158,18 +193,18 @@ func (s *Service) resume(ctx context.Context, left leftTask) error {
 	if err != nil {
 		return err
 	}
-	session, err := s.sessions.again(left.User, left.Session)
+	session, err := s.again(ctx, left.User, left.Session)
 	if err != nil {
 		return err
 	}
-	past, err := s.readLog(ctx, left.owner, left.id, session.vault)
+	past, end, err := s.fenceTask(ctx, left, session)
 	if err != nil {
 		s.sessions.release(session)
 		return err
 	}
 	t, taskCtx := s.newTask(request, session, past.events)
 	close(t.kept)
-	t.past, t.last = &past, past.last
+	t.past, t.last, t.end = &past, past.last, end
 	t.task.ID, t.task.Created, t.events.task = left.id, left.Created, left.id
 	if past.task != nil {
 		created := t.task
@@ -187,12 +222,19 @@ func (s *Service) resume(ctx context.Context, left leftTask) error {
 
 // again takes a session that an earlier process had, or makes it anew where that one
 // ended before it kept anything.
-func (r *sessions) again(user ident.User, id ident.Session) (*session, error) {
-	s, err := r.enter(user, id)
-	if errors.Is(err, ErrNotFound) {
-		return r.make(user, id)
+func (s *Service) again(ctx context.Context, user ident.User, id ident.Session) (*session, error) {
+	session, err := s.sessions.enter(user, id)
+	if !errors.Is(err, ErrNotFound) {
+		return session, err
 	}
-	return s, err
+	if session, err = s.sessions.make(user, id); err != nil || s.opts.State.Members == nil {
+		return session, err
+	}
+	if err := s.kept.session(ctx, session); err != nil { // at once, since others may make it too
+		s.sessions.release(session)
+		return nil, err
+	}
+	return session, nil
 }
 
 // lost says why a task that an earlier process left is not to be gone on with; nil if

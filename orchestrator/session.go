@@ -44,6 +44,11 @@ type session struct {
 
 	keeping keeping
 
+	holder string          // this process, as it was named when the session came to it
+	held   context.Context //nolint:containedctx // the session's own life in this process
+	letGo  context.CancelCauseFunc
+	left   chan struct{} // closed once a session that was let go of has ended here
+
 	// both guarded by sessions.mu
 	users int
 	used  time.Time
@@ -144,6 +149,9 @@ func (r *sessions) enter(user ident.User, id ident.Session) (*session, error) {
 	if !ok || s.user != user {
 		return nil, fmt.Errorf("session %w", ErrNotFound)
 	}
+	if s.gone() {
+		return nil, ErrMoved
+	}
 	s.users++
 	return s, nil
 }
@@ -202,17 +210,26 @@ func (r *sessions) make(user ident.User, id ident.Session) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the session's vault: %w", err)
 	}
-	s := r.newSession(user, id)
+	s, err := r.newSession(user, id)
+	if err != nil {
+		return nil, err
+	}
 	s.vault, s.users = vault, 1
 	return s, r.register(s)
 }
 
-func (r *sessions) newSession(user ident.User, id ident.Session) *session {
-	return &session{
+func (r *sessions) newSession(user ident.User, id ident.Session) (*session, error) {
+	s := &session{
 		id: id, user: user, key: r.opts.Pseudonym.User(user),
 		tasks: newGate(), executions: newGate(), boxes: map[string]sandbox.Sandbox{}, used: time.Now(),
-		tools: toolFolder{stubs: r.stubs, user: user, viewer: r.opts.visitor},
+		tools:  toolFolder{stubs: r.stubs, user: user, viewer: r.opts.visitor},
+		holder: r.kept.self(), left: make(chan struct{}),
 	}
+	if s.holder == "" && r.opts.State.Members != nil {
+		return nil, ErrCutOff
+	}
+	s.held, s.letGo = context.WithCancelCause(context.Background())
+	return s, nil
 }
 
 // register takes a session in.
@@ -238,8 +255,17 @@ func (r *sessions) load(user ident.User, id ident.Session) error {
 	}
 	ctx, cancel := keepingTime()
 	defer cancel()
-	s := r.newSession(user, id)
-	c, err := r.kept.card(ctx, s.key, id)
+	if err := r.awaitLeft(ctx, id); err != nil {
+		return err
+	}
+	s, err := r.newSession(user, id)
+	if err != nil {
+		return err
+	}
+	c, number, err := r.kept.card(ctx, s.key, id)
+	if err == nil {
+		err = r.kept.claim(ctx, s, c, number)
+	}
 	if err == nil {
 		err = r.kept.load(ctx, s)
 	}
@@ -253,6 +279,22 @@ func (r *sessions) load(user ident.User, id ident.Session) error {
 		return err
 	}
 	return r.register(s)
+}
+
+// awaitLeft waits until what this process has let go of a session has ended.
+func (r *sessions) awaitLeft(ctx context.Context, id ident.Session) error {
+	r.mu.Lock()
+	s := r.byID[id]
+	r.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	select {
+	case <-s.left:
+		return nil
+	case <-ctx.Done():
+		return ErrMoved
+	}
 }
 
 // fill takes over what a card says.
@@ -326,9 +368,16 @@ func sharedFolders(s *skills.Store) []workspace.Folder {
 
 func (r *sessions) release(s *session) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s.used = time.Now()
 	s.users--
+	leaves := s.users == 0 && s.gone() && r.byID[s.id] == s
+	if leaves {
+		delete(r.byID, s.id)
+	}
+	r.mu.Unlock()
+	if leaves {
+		r.leave(s)
+	}
 }
 
 // endIdle ends the sessions that nobody has used for that long.
@@ -350,12 +399,16 @@ func (r *sessions) end(list []*session) error {
 	defer cancel()
 	var errs []error
 	for _, s := range list {
-		errs = append(errs, s.close(), r.kept.ended(ctx, s), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id))
-		if r.opts.Servers != nil {
-			errs = append(errs, r.opts.Servers.EndSession(servers.Caller{User: s.user, Session: s.id}))
-		}
+		errs = append(errs, s.close(), r.kept.ended(ctx, s), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id), r.endServers(s))
 	}
 	return errors.Join(errs...)
+}
+
+func (r *sessions) endServers(s *session) error {
+	if r.opts.Servers == nil {
+		return nil
+	}
+	return r.opts.Servers.EndSession(servers.Caller{User: s.user, Session: s.id})
 }
 
 // close ends all sessions; those that are kept go on in another process, if lasting.
@@ -391,11 +444,15 @@ func (r *sessions) endForgotten(ctx context.Context, idle time.Duration) error {
 	var errs []error
 	for _, p := range places {
 		id := ident.Session(p.Name)
-		c, err := r.kept.card(ctx, p.Owner, id)
-		if err != nil || time.Since(c.Used) < idle || r.vault(id) != nil {
+		c, _, err := r.kept.card(ctx, p.Owner, id)
+		if err != nil || time.Since(c.Used) < idle || r.vault(id) != nil || r.kept.elsewhere(ctx, c.Holder) != nil {
 			continue // ended meanwhile, or not to be ended
 		}
-		errs = append(errs, r.end([]*session{r.newSession(c.User, id)}))
+		s, err := r.newSession(c.User, id)
+		if err != nil {
+			return err
+		}
+		errs = append(errs, r.end([]*session{s}))
 	}
 	return errors.Join(errs...)
 }
@@ -415,7 +472,7 @@ func LiveSessions(ctx context.Context, kept KV) (func(ident.Session) bool, error
 func (r *sessions) vault(id ident.Session) *pii.Vault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if s, ok := r.byID[id]; ok {
+	if s, ok := r.byID[id]; ok && !s.gone() {
 		return s.vault
 	}
 	return nil

@@ -29,19 +29,21 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 	if err != nil {
 		return "", err
 	}
-	if id, err := s.repeated(ctx, r); id != "" || err != nil {
+	id, repeat, err := s.repeated(ctx, r)
+	if id != "" || err != nil {
 		return id, err
 	}
-	session, err := s.sessions.take(r.User, r.Session)
+	session, err := s.take(ctx, r.User, r.Session)
 	if err != nil {
 		return "", err
 	}
 	t, taskCtx := s.newTask(r, session, nil)
+	t.repeat = repeat
 	if id, err := s.tasks.add(t); id != t.task.ID || err != nil {
 		s.sessions.release(session)
 		t.cancel(err)
 		if err == nil {
-			return s.tasks.repeated(ctx, r)
+			return s.Submit(ctx, r)
 		}
 		return "", err
 	}
@@ -50,6 +52,9 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 		s.sessions.release(session)
 		t.cancel(t.refused)
 		close(t.kept)
+		if errors.Is(t.refused, errRepeated) {
+			return s.Submit(ctx, r)
+		}
 		return "", t.refused
 	}
 	s.opts.Observer.TaskTaken()
@@ -63,7 +68,7 @@ func (s *Service) Submit(ctx context.Context, r TaskRequest) (ident.Task, error)
 
 // newTask makes a task of a session, with the events that it has already.
 func (s *Service) newTask(r TaskRequest, session *session, events []Event) (*taskState, context.Context) {
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	ctx, cancel := session.within(s.ctx)
 	t := &taskState{
 		request: r, bytes: r.bytes() + r.fileBytes(), session: session, kept: make(chan struct{}), done: make(chan struct{}),
 		cancel: cancel, clock: sandbox.NewClock(r.Timeout),
@@ -110,7 +115,7 @@ func (s *Service) keepEntries(ctx context.Context, t *taskState, entries []entry
 	}
 	last, err := s.opts.State.Events.Append(ctx, t.session.key, taskName(t.task.ID), text, t.last)
 	if err != nil {
-		return fmt.Errorf("keep what happened in the task: %w", err)
+		return fmt.Errorf("keep what happened in the task: %w", t.session.lose(err))
 	}
 	t.last = last
 	return nil
@@ -186,7 +191,7 @@ func (s *Service) follow(ctx context.Context, t *taskState) {
 	switch cause := context.Cause(ctx); {
 	case err == nil:
 		s.finish(ctx, t, StatusCompleted, answer, nil)
-	case errors.Is(cause, errCancelled) || s.ctx.Err() != nil:
+	case errors.Is(cause, errCancelled) || s.ctx.Err() != nil || t.session.gone():
 		s.finish(ctx, t, StatusCancelled, answer, nil)
 	default:
 		if errors.Is(cause, errUnkept) {
@@ -237,10 +242,10 @@ func (t *taskState) keepEvents() (done func()) {
 }
 
 // finish gives the task its final status, once. It is kept before anybody sees it. A
-// task that the next process is to go on with stays as it is.
+// task that another process is to go on with stays as it is.
 func (s *Service) finish(ctx context.Context, t *taskState, status Status, message pii.Tokenized, problem *Problem) {
-	if s.lasting.Load() && s.ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled) {
-		t.events.close()
+	if t.session.gone() || s.lasting.Load() && s.ctx.Err() != nil && !errors.Is(context.Cause(ctx), errCancelled) {
+		t.events.leave()
 		return
 	}
 	err := t.events.flush()
@@ -252,9 +257,13 @@ func (s *Service) finish(ctx context.Context, t *taskState, status Status, messa
 	if err == nil {
 		err = s.keepEnd(ctx, t, final, *last)
 	}
+	if err != nil && t.session.gone() {
+		t.events.leave()
+		return
+	}
 	if err != nil {
 		s.logOf(t).Error("what a task did cannot be kept", zap.Error(err))
-		t.end(final)
+		t.conclude(final)
 		t.events.giveUp()
 	}
 	s.opts.Observer.TaskEnded(string(final.Status), final.Finished.Sub(final.Created))
@@ -276,7 +285,7 @@ func (s *Service) admit(ctx context.Context, t *taskState) (unlock func(), err e
 }
 
 // Wait returns the task once it is final, or ctx's error before; ErrClosed if the task
-// goes on in the next process.
+// goes on in the next process, ErrMoved if it does in another.
 func (s *Service) Wait(ctx context.Context, user ident.User, id ident.Task) (Task, error) {
 	t, err := s.find(user, id)
 	if err != nil {
@@ -285,6 +294,9 @@ func (s *Service) Wait(ctx context.Context, user ident.User, id ident.Task) (Tas
 	select {
 	case <-t.done:
 		task := t.snapshot()
+		if !task.Status.Final() && t.session.gone() {
+			return Task{}, ErrMoved
+		}
 		if !task.Status.Final() {
 			return Task{}, ErrClosed
 		}
@@ -320,6 +332,14 @@ func (s *Service) Tasks(user ident.User) ([]Task, error) {
 		return nil, err
 	}
 	all = append(all, ended...)
+	for _, task := range ended {
+		here[task.ID] = true
+	}
+	waiting, err := s.waitingTasks(ctx, user, here)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, waiting...)
 	slices.SortFunc(all, func(a, b Task) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
 	})

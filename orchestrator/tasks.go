@@ -24,6 +24,8 @@ type taskState struct {
 	session *session
 	events  *journal
 	last    uint64        // record of the task's log; held while keeping
+	end     uint64        // number of what is kept where its end will be
+	repeat  uint64        // number of what was kept under the key of its request
 	past    *past         // in an earlier process; nil if there was none
 	kept    chan struct{} // closed once the task is in the queue, or refused
 	refused error         // set before kept is closed
@@ -102,9 +104,9 @@ func (t *taskState) final(status Status, message pii.Tokenized, problem *Problem
 	return final
 }
 
-// end shows how the task ended. What of it never changes is read without the lock, so
+// conclude shows how the task ended. What of it never changes is read without the lock, so
 // only the rest is set.
-func (t *taskState) end(final Task) {
+func (t *taskState) conclude(final Task) {
 	t.change(func(task *Task) {
 		task.Status, task.Message, task.Problem, task.Finished, task.Protected = final.Status, final.Message, final.Problem, final.Finished, final.Protected
 	})
@@ -227,11 +229,16 @@ func (r *tasks) earlier(request TaskRequest) (ident.Task, error) {
 	return earlier.task.ID, nil
 }
 
-// ended notes that a task is final, and forgets the oldest beyond the bound.
+// ended notes that a task is final, or has left this process, and forgets the oldest beyond the bound.
 func (r *tasks) ended(id ident.Task) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.release(r.byID[id])
+	t := r.byID[id]
+	r.release(t)
+	if t.session.gone() {
+		r.forget(id) // it may go on elsewhere
+		return
+	}
 	r.finished = append(r.finished, id)
 	for len(r.finished) > r.kept {
 		r.forget(r.finished[0])
@@ -253,10 +260,18 @@ func (r *tasks) get(user ident.User, id ident.Task) (*taskState, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t, ok := r.byID[id]
-	if !ok || t.request.User != user {
+	if !ok || t.request.User != user || t.session.gone() {
 		return nil, ErrNotFound
 	}
 	return t, nil
+}
+
+// works reports whether a task is at work in this process, or was.
+func (r *tasks) works(id ident.Task) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.byID[id]
+	return t != nil && !t.session.gone()
 }
 
 func (r *tasks) of(user ident.User) []*taskState {

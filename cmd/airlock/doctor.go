@@ -59,7 +59,7 @@ func (d doctorCommand) Run(ctx context.Context, c *Config, std streams) error {
 
 func (c *Config) examine(ctx context.Context, s *system) []finding {
 	findings := []finding{{"data folder", true, c.DataDir}, {"catalog", true, c.Catalog}}
-	findings = append(findings, c.examineStore(), c.examineModel(), c.examineCallers(ctx, s))
+	findings = append(findings, c.examineStore(s), c.examineModel(), c.examineCallers(ctx, s))
 	findings = append(findings, c.examinePorts(ctx)...)
 	checks := s.service.Check(ctx)
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
@@ -77,11 +77,12 @@ func (c *Config) examine(ctx context.Context, s *system) []finding {
 	return findings
 }
 
-func (c *Config) examineStore() finding {
+func (c *Config) examineStore(s *system) finding {
 	if c.NATSURL == "" {
 		return finding{"store", true, "in the data folder; NATS_URL names an external one"}
 	}
-	return finding{"store", true, "at NATS_URL"} // it was reached, or nothing would have opened
+	detail := fmt.Sprintf("at NATS_URL, which %d other processes use now", len(s.members.Others()))
+	return finding{"store", true, detail} // it was reached, or nothing would have opened
 }
 
 // examineCallers tells who may call the API.

@@ -37,6 +37,11 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, 
 	if errors.Is(err, state.ErrInUse) {
 		err = fmt.Errorf("%w: another airlock serves from %s; end it, or set DATA_DIR", err, c.DataDir)
 	}
+	if err == nil && c.NATSURL != "" {
+		if s.members, err = store.Join(ctx, ""); err == nil {
+			s.closers = append(s.closers, s.members.Leave)
+		}
+	}
 	s.closers = append(s.closers, closerOf(store))
 	return store, true, err
 }
@@ -62,6 +67,10 @@ func closerOf(store *state.Store) func() error {
 	return store.Close
 }
 
-func stateOf(s *state.Store) orchestrator.State {
-	return orchestrator.State{Queue: s.Queue(), Events: s.Events(), Vaults: s.Vaults(), Tasks: s.Tasks(), Kept: s.Kept(), Eraser: s}
+func stateOf(s *state.Store, members *state.Members) orchestrator.State {
+	kept := orchestrator.State{Queue: s.Queue(), Events: s.Events(), Vaults: s.Vaults(), Tasks: s.Tasks(), Kept: s.Kept(), Eraser: s}
+	if members != nil {
+		kept.Members = members
+	}
+	return kept
 }

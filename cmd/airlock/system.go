@@ -43,7 +43,8 @@ type system struct {
 	service *orchestrator.Service
 	manager *servers.Manager
 	wasm    *wasm.Backend
-	shared  *state.Files // with other processes
+	shared  *state.Files   // with other processes
+	members *state.Members // that share the store; nil for a store of this process alone
 	keys    keys
 	metrics *metrics.Metrics
 	closers []func() error // in the order to close in
@@ -157,7 +158,7 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	}
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
-		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: stateOf(kept.state), StateKey: k.state,
+		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: stateOf(kept.state, s.members), StateKey: k.state,
 		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Tracer: tracer, Log: log,
 	})
 	if err != nil {

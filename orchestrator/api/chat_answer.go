@@ -90,10 +90,10 @@ var finished = "stop"
 func (c *chat) answer(f *fiber.Ctx) error {
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()
-	task, err := c.server.opts.Service.Wait(ctx, c.user, c.id)
+	task, err := c.server.wait(ctx, c.user, c.id)
 	if err != nil {
 		c.server.tries.end(c.try)
-		return orchestrator.ErrClosed
+		return err
 	}
 	if gone(f.Context().Conn()) {
 		c.server.tries.broken(c.try) // who tries again gets the same task

@@ -67,11 +67,18 @@ func problemOf(err error) problem {
 	var own problem
 	var framework *fiber.Error
 	var refused *bridge.Error
+	var elsewhere *orchestrator.ElsewhereError
 	switch {
 	case errors.As(err, &own):
 		return own
 	case errors.As(err, &refused):
 		return problem{refused.Status, refused.Code, refused.Message, refused.Hint}
+	case errors.As(err, &elsewhere):
+		return problem{fiber.StatusServiceUnavailable, "elsewhere", err.Error(), "ask the process that has the session"}
+	case errors.Is(err, orchestrator.ErrMoved):
+		return problem{fiber.StatusServiceUnavailable, "moved", err.Error(), "ask for the task by GET /tasks/:id, or send the request again under the same Idempotency-Key"}
+	case errors.Is(err, orchestrator.ErrCutOff):
+		return problem{fiber.StatusServiceUnavailable, "cut_off", err.Error(), "try again in some seconds"}
 	case errors.Is(err, orchestrator.ErrNotFound):
 		return problem{fiber.StatusNotFound, "not_found", err.Error(), "check the id; ids of other users are not found either"}
 	case errors.Is(err, orchestrator.ErrTooLarge):

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -103,11 +105,24 @@ func (s *Server) postTask(c *fiber.Ctx) error {
 	if c.Get("Prefer") == "respond-async" {
 		return c.Status(fiber.StatusAccepted).JSON(fiber.Map{"taskId": id, "status": orchestrator.StatusQueued})
 	}
-	task, err := s.opts.Service.Wait(s.ctx, user, id)
+	task, err := s.wait(s.ctx, user, id)
 	if err != nil {
-		return orchestrator.ErrClosed
+		return err
 	}
 	return s.answerTask(c, task)
+}
+
+// wait waits for the end of a task that was begun here. That it goes on elsewhere is no
+// reason to send there the request that began it.
+func (s *Server) wait(ctx context.Context, user ident.User, id ident.Task) (orchestrator.Task, error) {
+	task, err := s.opts.Service.Wait(ctx, user, id)
+	switch elsewhere := (*orchestrator.ElsewhereError)(nil); {
+	case context.Cause(ctx) != nil:
+		return task, orchestrator.ErrClosed
+	case errors.As(err, &elsewhere):
+		return task, orchestrator.ErrMoved
+	}
+	return task, err
 }
 
 func (s *Server) answerTask(c *fiber.Ctx, t orchestrator.Task) error {
@@ -173,9 +188,9 @@ func (s *Server) cancelTask(c *fiber.Ctx) error {
 	if err := s.opts.Service.Cancel(user, id); err != nil {
 		return err
 	}
-	task, err := s.opts.Service.Wait(s.ctx, user, id)
+	task, err := s.wait(s.ctx, user, id)
 	if err != nil {
-		return orchestrator.ErrClosed
+		return err
 	}
 	return s.answerTask(c, task)
 }
