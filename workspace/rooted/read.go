@@ -11,6 +11,24 @@ import (
 	"strings"
 )
 
+// OpenFile opens a regular file that has no other name, for reading. Its content may be
+// changed by others while it is read.
+func (d *Dir) OpenFile(name string) (*os.File, fs.FileInfo, error) {
+	if err := CheckName(name); err != nil {
+		return nil, nil, err
+	}
+	return d.openRegular(name)
+}
+
+// Readlink returns what a symbolic link names, wherever that is.
+func (d *Dir) Readlink(name string) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	target, err := d.root.Readlink(name)
+	return target, cause(err)
+}
+
 // ReadFile returns a whole regular file of at most max bytes.
 func (d *Dir) ReadFile(name string, max int64) ([]byte, fs.FileInfo, error) {
 	if err := CheckName(name); err != nil {

@@ -2,13 +2,16 @@ package rooted
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestCheckName(t *testing.T) {
@@ -155,6 +158,11 @@ func TestNamesThatLeadOutAreRefusedByEveryMethod(t *testing.T) {
 		"Lstat":     func(n string) error { _, err := d.Lstat(n); return err },
 		"WriteFile": func(n string) error { return d.WriteFile(n, nil) },
 		"MakeDirs":  func(n string) error { _, err := d.MakeDirs(n, always); return err },
+		"OpenFile":  func(n string) error { f, _, err := d.OpenFile(n); return errors.Join(err, f.Close()) },
+		"Readlink":  func(n string) error { _, err := d.Readlink(n); return err },
+		"Symlink":   func(n string) error { return d.Symlink("/", n) },
+		"Run":       func(n string) error { return d.SetExecutable(n, true) },
+		"Date":      func(n string) error { return d.Date(n, time.Now()) },
 		"Remove":    d.Remove,
 		"RemoveAll": d.RemoveAll,
 		"Walk":      func(n string) error { _, err := d.Walk(n, 10); return err },
@@ -170,6 +178,71 @@ func TestNamesThatLeadOutAreRefusedByEveryMethod(t *testing.T) {
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) != 0 {
 		t.Errorf("outside there are %v, %v", left, err)
+	}
+}
+
+func TestAStampChangesWithEachWrite(t *testing.T) {
+	t.Parallel()
+	d, host := openTest(t)
+	name := filepath.Join(host, "a")
+	look := func() Stamp {
+		for {
+			info, err := d.Lstat("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stamp, sure := StampOf(info); sure {
+				return stamp
+			}
+		}
+	}
+	if err := d.WriteFile("a", []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	before, info := look(), must(os.Stat(name))
+	if look() != before {
+		t.Error("the stamp of an untouched file changed")
+	}
+	if err := errors.Join(os.WriteFile(name, []byte("two"), 0), os.Chtimes(name, time.Time{}, info.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+	if after := look(); runtime.GOOS == "linux" && after == before {
+		t.Error("a write whose time was set back has the old stamp")
+	}
+}
+
+func must(info fs.FileInfo, err error) fs.FileInfo {
+	if err != nil {
+		panic(err)
+	}
+	return info
+}
+
+func TestWriteFromChangesNothingWhereItFails(t *testing.T) {
+	t.Parallel()
+	d, host := openTest(t)
+	if err := d.WriteFile("a", []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := d.WriteFrom("a", true, func(w io.Writer) error {
+		_, err := w.Write([]byte("ne"))
+		return errors.Join(err, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(host, "a")); string(data) != "old" {
+		t.Errorf("the file holds %q", data)
+	}
+	if left, _ := os.ReadDir(host); len(left) != 1 {
+		t.Errorf("there are %v", left)
+	}
+	if err := d.WriteFrom("a", true, func(w io.Writer) error { _, err := w.Write([]byte("new")); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if info := must(os.Stat(filepath.Join(host, "a"))); info.Mode() != 0o700 || info.Size() != 3 {
+		t.Errorf("it has %v and %d bytes", info.Mode(), info.Size())
 	}
 }
 

@@ -3,6 +3,7 @@ package rooted
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -24,13 +25,22 @@ const staleAfter = time.Hour
 // content, whole, or to the new. The folder it is in must exist. A symbolic link
 // of that name is replaced, not followed.
 func (d *Dir) WriteFile(name string, data []byte) error {
+	return d.WriteFrom(name, false, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// WriteFrom is WriteFile for content that is written piece by piece. Where write fails
+// there is no change. The file may be run as a program if it is to be executable.
+func (d *Dir) WriteFrom(name string, executable bool, write func(io.Writer) error) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	if info, err := d.root.Lstat(name); err == nil && info.IsDir() {
 		return refuse(errDirectory, "it is a folder; name a file in it")
 	}
-	temp, err := d.writeTemp(data)
+	temp, err := d.writeTemp(modeOf(executable), write)
 	if err != nil {
 		return err
 	}
@@ -41,18 +51,45 @@ func (d *Dir) WriteFile(name string, data []byte) error {
 	return nil
 }
 
-func (d *Dir) writeTemp(data []byte) (string, error) {
+func modeOf(executable bool) fs.FileMode {
+	if executable {
+		return fileMode | 0o100
+	}
+	return fileMode
+}
+
+func (d *Dir) writeTemp(mode fs.FileMode, write func(io.Writer) error) (string, error) {
 	temp := tempPrefix + strings.ToLower(rand.Text())
-	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return "", cause(err)
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	failed := write(f)
+	if err = errors.Join(failed, f.Close()); err != nil {
 		_ = d.root.Remove(temp) // the error before says more
-		return "", cause(err)
+		if system := (*os.PathError)(nil); errors.As(err, &system) {
+			return "", cause(err)
+		}
+		return "", failed
 	}
 	return temp, nil
+}
+
+// Symlink makes a symbolic link, which may lead anywhere: nothing here follows one that
+// leads out.
+func (d *Dir) Symlink(target, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return cause(d.root.Symlink(target, name))
+}
+
+// SetExecutable says whether a file may be run as a program.
+func (d *Dir) SetExecutable(name string, executable bool) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return cause(d.root.Chmod(name, modeOf(executable)))
 }
 
 // MakeDirs makes a folder and those above it, asking before each one that is

@@ -1,0 +1,125 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"airlock/workspace/rooted"
+)
+
+// known is what is remembered of a folder. Whoever holds its gate may use it.
+type known struct {
+	gate  chan struct{}
+	users int // guarded by Mirror.mu
+
+	read   bool                    // what was noted of it has been read
+	at     version                 // what was kept when the folder was last the same
+	tried  *version                // what may have been kept since: no answer came
+	stamps map[string]rooted.Stamp // files that are known to be as at has them
+	swept  bool                    // packs that nothing names have been looked for
+}
+
+// version is one list of a folder's files, as it is kept.
+type version struct {
+	number uint64
+	manifest
+	parts []string // packs that hold the list itself, if it is a long one
+	head  []byte
+}
+
+// enter waits until nobody else is at the folder.
+func (m *Mirror) enter(ctx context.Context, owner, name string) (*known, func(), error) {
+	at := place{owner, name}
+	m.mu.Lock()
+	k := m.known[at]
+	if k == nil {
+		k = &known{gate: make(chan struct{}, 1), stamps: map[string]rooted.Stamp{}}
+		m.known[at] = k
+	}
+	k.users++
+	m.mu.Unlock()
+	select {
+	case k.gate <- struct{}{}:
+	case <-ctx.Done():
+		m.leave(at, k)
+		return nil, nil, context.Cause(ctx)
+	}
+	leave := func() {
+		<-k.gate
+		m.leave(at, k)
+	}
+	if err := m.recall(k, owner, name); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return k, leave, nil
+}
+
+func (m *Mirror) leave(at place, k *known) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k.users--; k.users == 0 && (len(m.known) > m.maximum || k.at.number == 0 && k.tried == nil) {
+		delete(m.known, at) // it is noted
+	}
+}
+
+// note is what a file in the folder of notes holds.
+type note struct {
+	Number uint64   `json:"number"`
+	Parts  []string `json:"parts,omitempty"`
+	manifest
+}
+
+// maxNote bounds a note, which is as long as the longest list.
+const maxNote = maxList + 1<<20
+
+func (m *Mirror) recall(k *known, owner, name string) error {
+	if k.read {
+		return nil
+	}
+	text, _, err := m.notes.ReadFile(path.Join(owner, name), maxNote)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read a note about a folder: %w", err)
+	}
+	k.read = true
+	if err != nil {
+		return nil
+	}
+	var n note
+	if err := json.Unmarshal(text, &n); err != nil || n.validate() != nil {
+		return nil // cut off by a crash: the folder is as if it was never seen
+	}
+	k.at = version{number: n.Number, manifest: n.manifest, parts: n.Parts}
+	return nil
+}
+
+// remember notes that the folder is the same as what is kept.
+func (m *Mirror) remember(f Folder, k *known, v version) error {
+	k.at, k.tried = v, nil
+	if v.number == 0 {
+		return m.forget(f.Owner, f.Name)
+	}
+	text, err := json.Marshal(note{v.number, v.parts, v.manifest})
+	if err == nil {
+		_, err = m.notes.MakeDirs(path.Join(f.Owner, path.Dir(f.Name)), func() error { return nil })
+	}
+	if err == nil {
+		err = m.notes.WriteFile(path.Join(f.Owner, f.Name), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write a note about a folder: %w", err)
+	}
+	return nil
+}
+
+func (m *Mirror) forget(owner, name string) error {
+	err := m.notes.Remove(path.Join(owner, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a note about a folder: %w", err)
+	}
+	return nil
+}
