@@ -111,6 +111,8 @@ func (s *stage) turn(body []byte) llmtest.Turn {
 		return llmtest.Turn{Text: "First I look around.", Usage: usage, Calls: []llm.Call{call(s.t, `console.log("looked"); return 1`)}}
 	case name == "wait":
 		return llmtest.Turn{Text: "Here is the **end** of it.", Usage: usage, Hold: s.hold()}
+	case name == "count" && ran:
+		return llmtest.Turn{Text: "That was all.", Usage: usage, Hold: s.hold()}
 	case ran:
 		return llmtest.Turn{Text: answers[name] + " ", Usage: usage}
 	}
@@ -166,9 +168,12 @@ func TestWebPage(t *testing.T) {
 	program := chromium(t)
 	s := newStage(t)
 	keyed, keys := serveForKeys(t, s)
+	line := newLine(t)
+	control := line.lead(t, serveOnLoopback(t, s.played, func(c *Config) { c.AllowedHosts = []string{line.address()} }))
 	drive(t, program, "page.mjs", map[string]any{
 		"plain": serveOnLoopback(t), "played": serveOnLoopback(t, s.played), "guarded": serveOnLoopback(t, s.played, guarded(t)),
 		"keyed": keyed, "keys": keys, "release": s.releaseURL(),
+		"line": "http://" + line.address(), "control": control,
 	})
 }
 

@@ -73,6 +73,32 @@ part("a task is watched, and goes on after a reload", async () => {
   check((await again.locator(".cell").count()) === 1, "the script is there twice");
 });
 
+part("a broken connection costs nothing", async () => {
+  const page = await open(config.line);
+  const turn = await ask(page, "count to a hundred");
+  await page.evaluate(() => { window.never = "reloaded"; });
+  const shows = (n) => turn.locator(".output", { hasText: `item ${n}\n` }).waitFor();
+  const line = (does) => fetch(`${config.control}/${does}`);
+  await shows(5);
+  await line("cut");
+  await shows(30);
+  await line("down");
+  await page.waitForEvent("requestfailed", (r) => r.url().includes("/stream"));
+  await line("up");
+  await shows(60);
+  const refused = page.waitForResponse((r) => r.status() === 503); // by a proxy, say, while the server comes up again
+  await page.route("**/stream?*", (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await line("cut");
+  await refused;
+  await fetch(config.release);
+  await ends(turn);
+  complaints.expect(/ERR_|status of 503/);
+  const counted = Array.from({ length: 100 }, (_, i) => `item ${i + 1}\n`).join("");
+  check((await turn.locator(".output").textContent()) === counted, `the output is ${await turn.locator(".output").textContent()}`);
+  check((await turn.locator(".cell").count()) === 1 && (await turn.locator(".said").count()) === 2, "a piece is there twice, or not at all");
+  check((await page.evaluate(() => window.never)) === "reloaded", "the page was reloaded");
+});
+
 part("what a task did before its page was loaded counts too", async () => {
   const page = await open(config.played);
   const over = async () => (await (await page.request.get("/tasks")).json()).tasks.find((t) => t.task === "hello slow page")?.status === "completed";
