@@ -200,6 +200,7 @@ func (s *Service) forgetTasks(ctx context.Context, owner string, id ident.Sessio
 		}
 		found = true
 		errs = append(errs, err,
+			s.opts.State.Queue.Delete(ctx, owner, taskFolder+"/"+name), // where it is for a moment after its end
 			s.opts.State.Events.Delete(ctx, owner, taskFolder+"/"+name),
 			s.opts.State.Tasks.Delete(ctx, owner, taskFolder+"/"+name),
 			s.opts.State.Tasks.Delete(ctx, owner, lineFolder+"/"+name))
