@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,6 +79,8 @@ type Config struct {
 	StoreKey string `env:"STORE_KEY" help:"Key that encrypts what is kept, 64 hexadecimal digits; made once in DATA_DIR by default."`
 	NATSURL  string `name:"nats-url" env:"NATS_URL" help:"NATS server or cluster to keep things in, in place of one inside this program."`
 
+	PeerURL string `name:"peer-url" env:"PEER_URL" help:"Where other airlock processes at one NATS_URL reach this one's API, such as http://10.0.0.5:3000; the port 0 is that of PORT."`
+
 	SessionSecret   string `env:"SESSION_SECRET" help:"Key that signs session tokens; random at each start by default."`
 	TokenExpiration int    `default:"3600" env:"TOKEN_EXPIRATION" help:"Longest life of a session token, in seconds."`
 
@@ -132,6 +135,9 @@ func (c *Config) Validate() error {
 	if c.NATSURL != "" && (c.StoreKey == "" || c.SessionSecret == "") {
 		return errors.New("NATS_URL is set, which needs STORE_KEY and SESSION_SECRET: every process that shares the store must have the same ones")
 	}
+	if c.PeerURL != "" && (c.NATSURL == "" || !isOrigin(c.PeerURL)) {
+		return fmt.Errorf("PEER_URL is %q; it goes with NATS_URL, and must be http:// or https:// with a host and maybe a port, such as http://10.0.0.5:3000, without a path", c.PeerURL)
+	}
 	if !c.loopback() && c.Auth == "none" {
 		return fmt.Errorf("HOST is %q, which others can reach, but AUTH is none; set AUTH to keys or jwt, or listen on 127.0.0.1", c.Host)
 	}
@@ -175,11 +181,21 @@ func (c *Config) validateTokens() error {
 
 // hosts are the values of the Host header that mean this server, beside loopback's.
 func (c *Config) hosts() []string {
-	_, public, ok := strings.Cut(c.PublicURL, "://")
-	if !ok {
-		return c.AllowedHosts
+	all := c.AllowedHosts
+	for _, url := range []string{c.PublicURL, c.peerURL()} {
+		if _, host, ok := strings.Cut(url, "://"); ok {
+			all = append([]string{host}, all...)
+		}
 	}
-	return append([]string{public}, c.AllowedHosts...)
+	return all
+}
+
+// peerURL is PEER_URL, with the port that the API got.
+func (c *Config) peerURL() string {
+	if url, ok := strings.CutSuffix(c.PeerURL, ":0"); ok {
+		return url + ":" + strconv.Itoa(c.Port)
+	}
+	return c.PeerURL
 }
 
 func (c *Config) loopback() bool { return loopbackHost(c.Host) }

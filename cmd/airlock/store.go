@@ -38,7 +38,7 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, 
 		err = fmt.Errorf("%w: another airlock serves from %s; end it, or set DATA_DIR", err, c.DataDir)
 	}
 	if err == nil && c.NATSURL != "" {
-		if s.members, err = store.Join(ctx, ""); err == nil {
+		if s.members, err = store.Join(ctx, c.peerURL()); err == nil {
 			s.closers = append(s.closers, s.members.Leave)
 		}
 	}

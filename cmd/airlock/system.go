@@ -109,14 +109,21 @@ func (c *Config) newAPI(s *system, callers api.Authenticator, rate api.Rate, log
 	if err != nil {
 		return nil, err
 	}
-	return api.New(api.Options{
+	o := api.Options{
 		About: api.About{Version: version(), Model: m.String(), PIIMode: c.PIIMode}, Servers: s.manager,
 		Service: s.service, Hosts: c.hosts(), Port: strconv.Itoa(c.Port), Origins: c.AllowedOrigins, PublicURL: c.PublicURL,
 		Models: c.modelNames(), Metrics: s.metrics.Handler(), Authenticator: callers, Rights: auth.Rights{Run: true, Reveal: true, Approve: true}, Rate: rate, Log: log,
 		Page: func(client *http.Client, baseURL string) (http.Handler, error) {
 			return web.New(web.Options{API: client, BaseURL: baseURL, Key: s.keys.page, SignIn: callers != nil, Log: log})
 		},
-	})
+	}
+	if s.members != nil {
+		o.Peers = s.members
+		if o.PeerTokens, err = auth.NewPeers(s.keys.peers); err != nil {
+			return nil, err
+		}
+	}
+	return api.New(o)
 }
 
 func (c *Config) openBridge(s *system, approver bridge.Approver, k keys, log *zap.Logger) (*bridge.Bridge, error) {
@@ -274,6 +281,7 @@ type keys struct {
 	callers   []byte // seals the API keys
 	upstream  []byte // seals the tokens for remote servers
 	page      []byte // seals the cookies of the web page
+	peers     []byte // signs what processes that share the store say to each other; nil for one alone
 	name      string // of the installation, for what it leaves outside of its folder
 	pseudonym ident.Pseudonym
 }
@@ -308,6 +316,11 @@ func (c *Config) openKeys() (keys, error) {
 		k.session = make([]byte, 32)
 		if _, err := rand.Read(k.session); err != nil {
 			return keys{}, fmt.Errorf("make a session secret: %w", err)
+		}
+	}
+	if c.NATSURL != "" {
+		if k.peers, err = hkdf.Key(sha256.New, k.session, nil, "airlock requests between processes", sha256.Size); err != nil {
+			return keys{}, fmt.Errorf("derive the key for requests between processes: %w", err)
 		}
 	}
 	return k, nil

@@ -59,6 +59,9 @@ type Options struct {
 	Page func(api *http.Client, baseURL string) (http.Handler, error)
 	// Metrics answers GET /metrics; nil leaves the route out.
 	Metrics http.Handler
+	// Peers, if set, serve the same users; requests are passed on to them by PeerTokens.
+	Peers      Peers
+	PeerTokens *auth.Peers
 	// Rate bounds what a user may begin.
 	Rate Rate
 	Log  *zap.Logger
@@ -80,6 +83,8 @@ type Server struct {
 	streams *streams
 	page    http.Handler // nil without one
 
+	peerTransport *http.Transport
+
 	readiness readiness
 }
 
@@ -88,13 +93,17 @@ func New(o Options) (*Server, error) {
 	if o.Service == nil {
 		return nil, errors.New("api: Service is missing")
 	}
+	if o.Peers != nil && o.PeerTokens == nil {
+		return nil, errors.New("api: PeerTokens is missing")
+	}
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
 		opts: o, ctx: ctx, cancel: cancel, tries: newTries(), rates: newRates(o.Rate), streams: newStreams(),
-		origins: origins.Policy{Hosts: o.Hosts, Port: o.Port, Origins: o.Origins},
+		origins:       origins.Policy{Hosts: o.Hosts, Port: o.Port, Origins: o.Origins},
+		peerTransport: newPeerTransport(),
 	}
 	s.app = fiber.New(fiber.Config{
 		AppName:               "airlock",
@@ -136,7 +145,7 @@ func (s *Server) routes() {
 		s.app.Get("/", s.servePage)
 		s.app.All(pagePrefix+"*", s.servePage)
 	}
-	s.app.Use(s.authenticate)
+	s.app.Use(s.authenticate, s.findPeer)
 	if s.opts.Metrics != nil {
 		s.app.Get("/metrics", s.needRun, adaptor.HTTPHandler(s.opts.Metrics))
 	}
@@ -184,5 +193,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.cancel()
 	err := s.app.ShutdownWithContext(ctx)
 	s.work.Wait()
+	s.peerTransport.CloseIdleConnections()
 	return err
 }

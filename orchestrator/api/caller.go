@@ -32,6 +32,9 @@ func callerOf(c *fiber.Ctx) auth.Caller {
 
 // authenticate finds out who sent the request.
 func (s *Server) authenticate(c *fiber.Ctx) error {
+	if token := c.Get(peerHeader); token != "" {
+		return s.admitPeer(c, token)
+	}
 	if s.opts.Authenticator == nil {
 		c.Locals(callerKey, auth.Caller{Rights: s.opts.Rights})
 		return c.Next()
@@ -59,6 +62,11 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 	if n := h.ContentLength(); s.opts.Authenticator == nil || n >= 0 && n <= strangersBody {
 		return c
 	}
+	if token := string(h.Peek(peerHeader)); token != "" && s.opts.Peers != nil {
+		if _, err := s.opts.PeerTokens.Check(token, auth.Passed{To: s.opts.Peers.Self(), Method: string(h.Method()), URI: string(h.RequestURI())}); err == nil {
+			return c
+		}
+	}
 	credential, ok := auth.Bearer(string(h.Peek(fiber.HeaderAuthorization)))
 	if ok {
 		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
@@ -73,8 +81,8 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 // stillAuthorized makes a check of the request's credential that outlives the handler:
 // a key that is revoked, or a token that runs out, ends what it has opened.
 func (s *Server) stillAuthorized(c *fiber.Ctx) func() error {
-	if s.opts.Authenticator == nil {
-		return func() error { return nil }
+	if _, ok := passedOn(c); ok || s.opts.Authenticator == nil {
+		return func() error { return nil } // who passed a request on sees to that
 	}
 	credential, _ := auth.Bearer(c.Get(fiber.HeaderAuthorization))
 	return func() error {

@@ -149,7 +149,7 @@ func (s *Server) postChat(c *fiber.Ctx) error {
 		return err
 	}
 	chat.model, chat.usage = model, body.Options.IncludeUsage
-	chat.base = cmp.Or(s.opts.PublicURL, "http://"+string(c.Request().Host()))
+	chat.base = cmp.Or(s.opts.PublicURL, "http://"+hostOf(c))
 	chat.real = callerOf(c).Rights.Reveal
 	c.Set(sessionHeader, string(chat.session))
 	if body.Stream {

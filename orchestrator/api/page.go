@@ -19,9 +19,15 @@ import (
 // pagePrefix is where the parts of the web page are, beside "/".
 const pagePrefix = "/ui/"
 
-// servePage lets the page answer. It is plain net/http, and may stream: what it writes
-// before its first Flush is sent at once, what comes later as it comes.
+// servePage lets the page answer.
 func (s *Server) servePage(c *fiber.Ctx) error {
+	return s.serveHTTP(c, s.page, func() error { return nil })
+}
+
+// serveHTTP lets a handler of net/http answer. It may stream: what it writes before its
+// first Flush is sent at once, what comes later as it comes, as long as the caller is
+// authorized.
+func (s *Server) serveHTTP(c *fiber.Ctx, h http.Handler, authorized func() error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	r, err := pageRequest(ctx, c)
 	if err != nil {
@@ -33,7 +39,7 @@ func (s *Server) servePage(c *fiber.Ctx) error {
 	s.work.Go(func() { // ends with ctx, at the latest
 		defer w.end()
 		defer recoverPage(w, log)
-		s.page.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})
 	<-w.begun
 	if w.failed {
@@ -51,21 +57,21 @@ func (s *Server) servePage(c *fiber.Ctx) error {
 		cancel()
 		return c.Send(w.buffer.Bytes())
 	}
-	f := &follower{server: s, conn: c.Context().Conn()}
+	f := &follower{server: s, conn: c.Context().Conn(), authorized: authorized}
 	c.Context().SetBodyStreamWriter(func(out *bufio.Writer) {
 		defer cancel()
-		if err := f.passOn(ctx, out, w.chunks); err != nil {
-			log.Debug("a stream of the page ended early", zap.Error(err))
+		if err := f.relay(ctx, out, w.chunks); err != nil {
+			log.Debug("a stream ended early", zap.Error(err))
 		}
 	})
 	return nil
 }
 
-var errPagePanicked = errors.New("the page's handler panicked")
+var errPagePanicked = errors.New("the handler panicked")
 
 func recoverPage(w *pageWriter, log *zap.Logger) {
 	if r := recover(); r != nil {
-		log.Error("the page's handler panicked", zap.ByteString("stack", debug.Stack()))
+		log.Error("a handler panicked", zap.ByteString("stack", debug.Stack()))
 		w.failed = !w.streams
 	}
 }
@@ -82,8 +88,8 @@ func pageRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
 	return r, nil
 }
 
-// passOn sends what a page streams until it ends, the client is gone, or ctx ends.
-func (f *follower) passOn(ctx context.Context, out *bufio.Writer, chunks <-chan []byte) error {
+// relay sends what a handler streams until it ends, the client is gone, or ctx ends.
+func (f *follower) relay(ctx context.Context, out *bufio.Writer, chunks <-chan []byte) error {
 	look := time.NewTicker(goneCheck)
 	defer look.Stop()
 	defer context.AfterFunc(ctx, func() { f.mayTake(ctx) })()
@@ -104,13 +110,16 @@ func (f *follower) passOn(ctx context.Context, out *bufio.Writer, chunks <-chan 
 			if gone(f.conn) {
 				return net.ErrClosed
 			}
+			if err := f.mayFollow(); err != nil {
+				return err
+			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// pageWriter takes what the page answers. It belongs to the page's goroutine until
+// pageWriter takes what a handler answers. It belongs to the handler's goroutine until
 // begun is closed; then only chunks carries anything over.
 type pageWriter struct {
 	ctx    context.Context //nolint:containedctx // of the one request that it answers

@@ -74,7 +74,7 @@ func problemOf(err error) problem {
 	case errors.As(err, &refused):
 		return problem{refused.Status, refused.Code, refused.Message, refused.Hint}
 	case errors.As(err, &elsewhere):
-		return problem{fiber.StatusServiceUnavailable, "elsewhere", err.Error(), "ask the process that has the session"}
+		return problem{fiber.StatusServiceUnavailable, "elsewhere", err.Error(), "set PEER_URL on each airlock process, so that requests can be passed on"}
 	case errors.Is(err, orchestrator.ErrMoved):
 		return problem{fiber.StatusServiceUnavailable, "moved", err.Error(), "ask for the task by GET /tasks/:id, or send the request again under the same Idempotency-Key"}
 	case errors.Is(err, orchestrator.ErrCutOff):

@@ -77,8 +77,12 @@ func (s *Server) Begun(user ident.User) time.Duration { return s.rates.take(user
 
 // allow counts a request that begins something.
 func (s *Server) allow(c *fiber.Ctx, user ident.User) error {
+	if _, passed := passedOn(c); passed || c.Locals(countedKey) != nil {
+		return nil
+	}
 	wait := s.rates.take(user)
 	if wait == 0 {
+		c.Locals(countedKey, true)
 		return nil
 	}
 	seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))

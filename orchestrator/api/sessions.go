@@ -46,6 +46,9 @@ func (s *Server) eraseUser(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if err := s.eraseElsewhere(c); err != nil {
+		return err
+	}
 	if err := s.opts.Service.EraseUser(s.ctx, user); err != nil {
 		return err
 	}
