@@ -76,9 +76,10 @@ func recoverPage(w *pageWriter, log *zap.Logger) {
 	}
 }
 
-// pageRequest copies a request, which must not be touched once its handler returned.
+// pageRequest copies a request, which must not be touched once its handler returned. Its
+// address is as it was sent: an encoded slash is part of a name.
 func pageRequest(ctx context.Context, c *fiber.Ctx) (*http.Request, error) {
-	r, err := http.NewRequestWithContext(ctx, c.Method(), string(c.Request().RequestURI()), bytes.NewReader(slices.Clone(c.BodyRaw())))
+	r, err := http.NewRequestWithContext(ctx, c.Method(), c.OriginalURL(), bytes.NewReader(slices.Clone(c.BodyRaw())))
 	if err != nil {
 		return nil, badBody("the address is not valid")
 	}

@@ -33,61 +33,6 @@ func (p *Page) showTasks(w http.ResponseWriter, r *http.Request, v *visit) error
 	return nil
 }
 
-type skill struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Path        string `json:"path"`
-	Scope       string `json:"scope"`
-	Content     string `json:"content"`
-}
-
-func (p *Page) showSkills(w http.ResponseWriter, r *http.Request, v *visit) error {
-	var list struct {
-		Skills []skill `json:"skills"`
-	}
-	if err := v.get(r.Context(), "/skills", &list); err != nil {
-		return err
-	}
-	p.render(w, http.StatusOK, "skills", p.frame(r, v, frame{Title: "Skills", Here: "skills", Content: list.Skills}))
-	return nil
-}
-
-func (p *Page) showSkill(w http.ResponseWriter, r *http.Request, v *visit) error {
-	var one skill
-	if err := v.get(r.Context(), "/skills/"+url.PathEscape(r.PathValue("name")), &one); err != nil {
-		return err
-	}
-	p.render(w, http.StatusOK, "skill", p.frame(r, v, frame{Title: one.Name, Here: "skills", Content: one}))
-	return nil
-}
-
-// Document reports whether the skill's text is Markdown, without its front matter.
-func (k skill) Document() (text string, is bool) {
-	if !strings.HasSuffix(strings.ToLower(k.Path), ".md") && !strings.HasPrefix(k.Content, "---\n") {
-		return "", false
-	}
-	if rest, front := strings.CutPrefix(k.Content, "---\n"); front {
-		if _, body, ok := strings.Cut(rest, "\n---\n"); ok {
-			return body, true
-		}
-	}
-	return k.Content, true
-}
-
-// Text is Document without its second result, as templates take it.
-func (k skill) Text() string { text, _ := k.Document(); return text }
-
-// IsDocument is Document's second result.
-func (k skill) IsDocument() bool { _, is := k.Document(); return is }
-
-// Language is that of a skill that is one file of code.
-func (k skill) Language() string {
-	if strings.HasSuffix(k.Path, ".py") {
-		return "python"
-	}
-	return "javascript"
-}
-
 type tool struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`

@@ -346,6 +346,55 @@ part("tools can be searched and tried", async () => {
   complaints.expect(/status of 400/);
 });
 
+part("a skill's history is looked at, restored, shared and deleted", async () => {
+  const page = await open(config.plain);
+  const save = async (n) => check((await page.request.post("/skills", { data: { userId: "local", name: "herd", files: { "SKILL.md": `---\nname: herd\ndescription: Counts the herd.\n---\n# Herd\n\nVersion ${n}\n` } } })).ok(), "the skill is not saved");
+  await save(1);
+  await save(2);
+  await page.goto("/ui/skills");
+  await page.locator(".list a", { hasText: "herd" }).click();
+  await page.waitForURL("**/ui/skills/herd");
+  const versions = page.locator(".version");
+  check((await versions.count()) === 2 && (await versions.first().textContent()).includes("current"), "the versions are not listed, the newest first");
+  await versions.first().locator("[data-action=changes]").click();
+  const pane = page.locator("#pane");
+  await pane.locator(".gd", { hasText: "-Version 1" }).waitFor();
+  await pane.locator(".gi", { hasText: "+Version 2" }).waitFor();
+  await versions.nth(1).locator("[data-action=restore]").click();
+  await page.click("#dialog-ok");
+  await versions.nth(2).waitFor();
+  await page.waitForLoadState();
+  check((await page.locator(".sheet").textContent()).includes("Version 1"), "the version is not restored");
+  await page.click("[data-action=review]");
+  await pane.locator(".gi", { hasText: "+Version 1" }).waitFor();
+  await save(3); // it is shared as it was looked at, or not at all
+  await pane.locator("[data-action=promote]").click();
+  await page.locator("#toasts", { hasText: "changed" }).waitFor();
+  complaints.expect(/status of 409/);
+  await page.click("[data-action=review]");
+  await pane.locator(".gi", { hasText: "+Version 3" }).waitFor();
+  await pane.locator("[data-action=promote]").click();
+  await page.waitForURL("**/ui/skills/shared%2Fherd");
+  check((await page.locator(".title .tag").textContent()) === "shared" && (await page.locator("[data-action=review]").count()) === 0, "it is not shared");
+  await page.click("[data-action=delete-skill]");
+  await page.click("#dialog-ok");
+  await page.waitForURL("**/ui/skills");
+  check((await page.locator(".list a", { hasText: "herd" }).count()) === 0, "it is not deleted");
+
+  const guest = await open(config.keyed);
+  await guest.fill("#credential", config.keys.all);
+  await guest.keyboard.press("Enter");
+  await guest.locator("#task").waitFor();
+  const bearer = { Authorization: `Bearer ${config.keys.all}` };
+  const files = { "SKILL.md": "---\nname: flock\ndescription: Counts the flock.\n---\n# Flock\n" };
+  check((await guest.request.post("/skills", { headers: bearer, data: { name: "flock", files } })).ok(), "the skill is not saved");
+  await guest.goto("/ui/skills/flock");
+  check((await guest.locator("[data-action=delete-skill]").count()) === 1 && (await guest.locator("[data-action=review]").count()) === 0, "who is not the operator is offered to share");
+  const told = await guest.evaluate(async () => (await fetch("/ui/skills/flock/promote", { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"hash":"x"}' })).status);
+  check(told === 403, `sharing without the right is answered ${told}`);
+  complaints.expect(/status of 403/);
+});
+
 part("no script from outside runs", async () => {
   const page = await open(config.played);
   const outside = [];
@@ -433,6 +482,12 @@ part("axe finds no serious violation", async () => {
     await look(page, path);
   }
   complaints.expect(/status of 404/);
+  const skill = { userId: "local", name: "axe", files: { "SKILL.md": "---\nname: axe\ndescription: Cuts wood.\n---\n# Axe\n" } };
+  await page.request.post("/skills", { data: skill });
+  await page.goto("/ui/skills/axe");
+  await page.click("[data-action=review]");
+  await page.locator("#pane .gi").first().waitFor();
+  await look(page, "a skill's review");
   const stranger = await open(config.keyed, { bypassCSP: true, reducedMotion: "reduce" });
   await look(stranger, "signin");
   check(found.length === 0, found.join("\n"));

@@ -281,12 +281,12 @@ function closePane() {
 }
 
 /** choose asks in a dialog; it gives null, or what was typed. */
-function choose({ title: head, text: body, ok, value }) {
+function choose({ title: head, text: body, ok, value, danger }) {
   const dialog = $("dialog");
   $("dialog-title").textContent = head;
   $("dialog-text").textContent = body || "";
   $("dialog-ok").textContent = ok;
-  $("dialog-ok").classList.toggle("danger", value === undefined);
+  $("dialog-ok").classList.toggle("danger", Boolean(danger));
   $("dialog-label").hidden = value === undefined;
   $("dialog-input").value = value || "";
   dialog.returnValue = "";
@@ -310,6 +310,7 @@ function menu(open) {
 
 const taskOf = (el) => el.closest("[data-task]").dataset.task;
 const taskURL = (el) => "/ui/tasks/" + encodeURIComponent(taskOf(el));
+const skillURL = () => document.querySelector("[data-skill]").dataset.skill;
 const asked = (el) => $("asked-" + taskOf(el)).textContent;
 
 const actions = {
@@ -378,13 +379,26 @@ const actions = {
   delete: async (el) => {
     const item = el.closest("[data-chat]");
     const sure = await choose({
-      title: "Delete this chat?", ok: "Delete",
+      title: "Delete this chat?", ok: "Delete", danger: true,
       text: "Its tasks go, and the values behind its tokens are forgotten for good. Files stay, with tokens in them.",
     });
     if (sure === null) return;
     await json("DELETE", "/ui/chats/" + encodeURIComponent(item.dataset.chat));
     if (item.dataset.chat === session()) location.assign("/");
     else item.remove();
+  },
+  changes: async (el) => openPane(await text("GET", `${skillURL()}/diff/${el.dataset.number}`), el),
+  restore: async (el) => {
+    const sure = await choose({ title: `Restore version ${el.dataset.number}?`, ok: "Restore", text: "It is saved again as the newest version. No version is lost." });
+    if (sure === null) return;
+    await json("POST", skillURL() + "/rollback", { number: Number(el.dataset.number) });
+    location.reload();
+  },
+  review: async (el) => openPane(await text("GET", skillURL() + "/review"), el),
+  promote: async (el) => { location.assign((await json("POST", skillURL() + "/promote", { hash: el.dataset.hash })).go); },
+  "delete-skill": async () => {
+    const sure = await choose({ title: "Delete this skill?", ok: "Delete", danger: true, text: "It goes with all its versions." });
+    if (sure !== null) location.assign((await json("DELETE", skillURL())).go);
   },
   "sign-out": async () => { location.assign((await json("POST", "/ui/signout", {})).go); },
 };
