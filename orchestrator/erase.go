@@ -32,9 +32,10 @@ func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Se
 }
 
 // EraseUser ends what a user has under way and erases everything of theirs: tasks with
-// their events, sessions with their values, files, artifacts and skills. What servers
-// keep for the user, and the user's API keys, stay. It fails with ErrWorking while a
-// script of the user runs outside of a task, and may then be called again.
+// their events, sessions with their values, files, artifacts and skills, and what
+// servers keep that run for the user alone. The user's API keys stay, and so does what
+// servers know that all share. It fails with ErrWorking while a script of the user runs
+// outside of a task, and may then be called again.
 func (s *Service) EraseUser(ctx context.Context, user ident.User) error {
 	for _, t := range s.tasks.of(user) {
 		t.cancel(errCancelled)
@@ -50,9 +51,12 @@ func (s *Service) EraseUser(ctx context.Context, user ident.User) error {
 		}
 	}
 	owner := s.opts.Pseudonym.User(user)
-	err := errors.Join(s.opts.State.Eraser.Erase(ctx, owner), s.opts.Workspaces.RemoveUser(owner), s.opts.Skills.RemoveUser(owner))
+	errs := []error{s.opts.State.Eraser.Erase(ctx, owner), s.opts.Workspaces.RemoveUser(owner), s.opts.Skills.RemoveUser(owner)}
+	if s.opts.Servers != nil {
+		errs = append(errs, s.opts.Servers.EraseUser(user))
+	}
 	s.tasks.forgetUser(user)
-	return err
+	return errors.Join(errs...)
 }
 
 // of lists the user's sessions in memory.

@@ -100,12 +100,20 @@ func TestSessionAtWorkIsNotErased(t *testing.T) {
 	}
 }
 
-// ended records the sessions that servers were told of.
+// ended records the sessions and users that servers were told of.
 type ended struct {
 	noServers
 
-	mu  sync.Mutex // guards all
-	all []servers.Caller
+	mu     sync.Mutex // guards all below
+	all    []servers.Caller
+	erased []ident.User
+}
+
+func (e *ended) EraseUser(u ident.User) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.erased = append(e.erased, u)
+	return nil
 }
 
 func (e *ended) EndSession(c servers.Caller) error {
@@ -118,7 +126,7 @@ func (e *ended) EndSession(c servers.Caller) error {
 func TestServersAreToldOfEndedSessions(t *testing.T) {
 	t.Parallel()
 	s, told := newTestService(t, llmtest.NewScript(), returns("1")), &ended{}
-	s.sessions.opts.Servers = told
+	s.sessions.opts.Servers, s.opts.Servers = told, told
 	for name, end := range map[string]func(ident.Session) error{
 		"idle":   func(ident.Session) error { return s.sessions.endIdle(0) },
 		"erased": func(id ident.Session) error { return s.EraseSession(t.Context(), user, id) },
@@ -134,5 +142,8 @@ func TestServersAreToldOfEndedSessions(t *testing.T) {
 		if want := (servers.Caller{User: user, Session: one.id}); !slices.Contains(told.all, want) {
 			t.Errorf("%s: told of %v, want %v", name, told.all, want)
 		}
+	}
+	if err := s.EraseUser(t.Context(), user); err != nil || !slices.Equal(told.erased, []ident.User{user}) {
+		t.Errorf("told of the erased users %v, %v", told.erased, err)
 	}
 }

@@ -3,15 +3,19 @@ package orchestrator
 import (
 	"context"
 
+	"airlock/ident"
 	"airlock/orchestrator/state"
 	"airlock/servers"
 )
 
-// SessionServers keeps what belongs to sessions outside of them.
+// SessionServers keeps what belongs to sessions and users outside of them.
 type SessionServers interface {
 	// EndSession gives up everything that was kept for one session alone. It may
 	// be called concurrently, and for sessions that nothing was kept for.
 	EndSession(servers.Caller) error
+	// EraseUser gives up everything that was kept for one user alone, whose sessions
+	// have ended. It may be called again.
+	EraseUser(ident.User) error
 	// KnownTools are the caller's tools as far as they are known without starting
 	// a server.
 	KnownTools(context.Context, servers.Caller) []servers.Tool

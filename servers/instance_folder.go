@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"airlock/ident"
 )
 
 // placed fills the instance's folder in, and makes it.
@@ -58,8 +60,11 @@ func (u *upstream) makeFolder(owner Caller) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// sessionPrefix marks the folders that end with their sessions.
-const sessionPrefix = "session-"
+const (
+	// sessionPrefix marks the folders that end with their sessions.
+	sessionPrefix = "session-"
+	userPrefix    = "user-"
+)
 
 func (u *upstream) folderName(owner Caller) string {
 	pseudonym := u.manager.options.Pseudonym
@@ -67,7 +72,7 @@ func (u *upstream) folderName(owner Caller) string {
 	case instanceShared:
 		return "shared"
 	case instanceUser:
-		return "user-" + pseudonym.User(owner.User)
+		return userPrefix + pseudonym.User(owner.User)
 	default:
 		return sessionPrefix + pseudonym.Text(u.entry.instanceKey(owner))
 	}
@@ -91,43 +96,91 @@ func (m *Manager) EndSession(c Caller) error {
 }
 
 func (u *upstream) endSession(c Caller) error {
-	key := u.entry.instanceKey(c)
-	u.mu.Lock()
-	i := u.instances[key]
-	delete(u.instances, key)
-	u.mu.Unlock()
-	var err error
-	if i != nil {
-		err = i.close()
-		i.settle()
-	}
-	dir := u.manager.options.DataDir
-	if dir == "" {
-		return err
-	}
-	root, openErr := os.OpenRoot(dir)
-	if errors.Is(openErr, os.ErrNotExist) {
-		return err
-	}
-	if openErr != nil {
+	err := u.stop(c)
+	root, openErr := u.manager.openData()
+	if root == nil {
 		return errors.Join(err, openErr)
 	}
 	defer root.Close()
 	return errors.Join(err, root.RemoveAll(filepath.Join(u.entry.Name, u.folderName(c))))
 }
 
-// Prune removes the folders of all sessions' instances. It is for a start, when
-// no session is left, by the only process that uses Options.DataDir.
-func (m *Manager) Prune() error {
-	if m.options.DataDir == "" {
+// stop ends the instance of a caller, if there is one, and waits for it.
+func (u *upstream) stop(c Caller) error {
+	key := u.entry.instanceKey(c)
+	u.mu.Lock()
+	i := u.instances[key]
+	delete(u.instances, key)
+	u.mu.Unlock()
+	if i == nil {
 		return nil
+	}
+	err := i.close()
+	i.settle()
+	return err
+}
+
+// openData opens the folder of servers' data, nil if there is none.
+func (m *Manager) openData() (*os.Root, error) {
+	if m.options.DataDir == "" {
+		return nil, nil
 	}
 	root, err := os.OpenRoot(m.options.DataDir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("open the folder of servers' data: %w", err)
+		return nil, fmt.Errorf("open the folder of servers' data: %w", err)
+	}
+	return root, nil
+}
+
+// EraseUser stops what runs for a user alone and removes what that kept, also what a
+// server kept that is not in the catalog any more. The user's sessions must have ended.
+// It waits for servers to end.
+func (m *Manager) EraseUser(user ident.User) error {
+	errs := make([]error, len(m.upstreams))
+	var all sync.WaitGroup
+	for i, u := range m.upstreams {
+		if u.entry.Instance == instanceUser {
+			all.Go(func() { errs[i] = u.stop(Caller{User: user}) })
+		}
+	}
+	all.Wait()
+	errs = append(errs, m.removeUser(userPrefix+m.options.Pseudonym.User(user)))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("erase a user at the servers: %w", err)
+	}
+	return nil
+}
+
+// removeUser removes the folder of that name of each server.
+func (m *Manager) removeUser(name string) error {
+	root, err := m.openData()
+	if root == nil {
+		return err
+	}
+	defer root.Close()
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	all, err := dir.ReadDir(-1)
+	errs := []error{err, dir.Close()}
+	for _, server := range all {
+		if server.IsDir() {
+			errs = append(errs, root.RemoveAll(filepath.Join(server.Name(), name)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Prune removes the folders of all sessions' instances. It is for a start, when
+// no session is left, by the only process that uses Options.DataDir.
+func (m *Manager) Prune() error {
+	root, err := m.openData()
+	if root == nil {
+		return err
 	}
 	defer root.Close()
 	var errs []error

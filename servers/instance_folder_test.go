@@ -107,6 +107,43 @@ func TestEndedSessionLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestErasedUserLeavesNothing(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	m := managerWith(t, Options{
+		Catalog: catalogOf(t, peerEntry(t, "peer", "plain", `,"cwd":"${instance:folder}","instance":"user"`)),
+		Environ: os.LookupEnv, Keeper: keeping(), DataDir: data, Pseudonym: ident.NewPseudonym([]byte("0123456789abcdef")),
+	})
+	other := Caller{User: "ben", Session: "ses_2"}
+	mine := watch(t, say(t, m, anyone, act("pid")))
+	say(t, m, other, act("pid"))
+	folder := "user-" + m.options.Pseudonym.User(anyone.User)
+	if err := os.MkdirAll(filepath.Join(data, "removed", folder, "x"), 0o700); err != nil { // of a server that was in the catalog
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "notes.txt"), nil, 0o600); err != nil { // is in nobody's way
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := m.EraseUser(anyone.User); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine.assertEnds(t)
+	for _, server := range []string{"peer", "removed"} {
+		if _, err := os.Stat(filepath.Join(data, server, folder)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what %s kept is left: %v", server, err)
+		}
+	}
+	if left, running := folders(t, data), m.Status()[0].Running; left != 1 || running != 1 {
+		t.Errorf("%d folders and %d processes are left, want the other user's", left, running)
+	}
+	say(t, m, anyone, nil)
+	if err := managerWith(t, Options{Catalog: catalogOf(t, `"a":{"command":"x"}`), DataDir: filepath.Join(data, "none")}).EraseUser("ben"); err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+}
+
 func folders(t *testing.T, data string) int {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(data, "peer"))

@@ -24,11 +24,17 @@ import (
 // the folder anyway, so it asks for no credential.
 func (c *Config) controlSocket() string { return filepath.Join(c.DataDir, "control.sock") }
 
-// controlRequest is the line that a process begins with. What follows is a host's end
-// of the MCP connection.
+// controlRequest is the line that a process begins with. What follows MCP is a host's
+// end of the connection; Erase is answered by a controlAnswer.
 type controlRequest struct {
-	MCP bool       `json:"mcp"`
-	As  ident.User `json:"as"`
+	MCP   bool       `json:"mcp,omitempty"`
+	Erase bool       `json:"erase,omitempty"`
+	As    ident.User `json:"as"`
+}
+
+// controlAnswer is the line that tells what came of a request.
+type controlAnswer struct {
+	Error string `json:"error,omitempty"`
 }
 
 const (
@@ -57,7 +63,7 @@ func (c *Config) serveControl(s *system, face *mcpserver.Server, log *zap.Logger
 				return // closed
 			}
 			work.Go(func() {
-				if err := control(ctx, face, conn); err != nil {
+				if err := s.control(ctx, face, conn); err != nil {
 					log.Warn("another process of airlock could not be served", zap.Error(err))
 				}
 			})
@@ -93,7 +99,7 @@ func listenControl(path string) (net.Listener, error) {
 }
 
 // control serves one process.
-func control(ctx context.Context, face *mcpserver.Server, conn net.Conn) error {
+func (s *system) control(ctx context.Context, face *mcpserver.Server, conn net.Conn) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) }) // wakes what reads
 	defer stop()
@@ -106,12 +112,15 @@ func control(ctx context.Context, face *mcpserver.Server, conn net.Conn) error {
 		return fmt.Errorf("read what it wants: %w", err)
 	}
 	var request controlRequest
-	if err := json.Unmarshal(line, &request); err != nil || !request.MCP {
+	if err := json.Unmarshal(line, &request); err != nil || request.MCP == request.Erase {
 		return errors.New("it asks for nothing that is known here; is it of the same version?")
 	}
 	user, err := ident.ParseUser(string(request.As))
 	if err != nil {
 		return err
+	}
+	if request.Erase {
+		return s.eraseFor(ctx, user, conn)
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
 		return err
@@ -119,24 +128,35 @@ func control(ctx context.Context, face *mcpserver.Server, conn net.Conn) error {
 	return face.ServeStdio(ctx, user, r, conn)
 }
 
-// throughControl connects a host to the process that serves from the data folder. It
-// reports whether there is one.
-func (c *Config) throughControl(ctx context.Context, user ident.User, std streams) (bool, error) {
+// dialControl tells the process that serves from the data folder what is wanted; nil if
+// there is none. The connection ends with ctx; release must be called.
+func (c *Config) dialControl(ctx context.Context, request controlRequest) (conn *net.UnixConn, release func(), err error) {
 	dialed, err := (&net.Dialer{}).DialContext(ctx, "unix", c.controlSocket())
 	if err != nil {
-		return false, nil // none, or one that has crashed
+		return nil, nil, nil // none, or one that has crashed
 	}
-	conn := dialed.(*net.UnixConn)
-	defer conn.Close()
+	conn = dialed.(*net.UnixConn)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	line, err := json.Marshal(controlRequest{MCP: true, As: user})
+	release = func() { stop(); _ = conn.Close() }
+	line, err := json.Marshal(request)
 	if err == nil {
 		_, err = conn.Write(append(line, '\n'))
 	}
 	if err != nil {
-		return true, fmt.Errorf("ask the airlock that serves from %s: %w", c.DataDir, err)
+		release()
+		return nil, nil, fmt.Errorf("ask the airlock that serves from %s: %w", c.DataDir, err)
 	}
+	return conn, release, nil
+}
+
+// throughControl connects a host to the process that serves from the data folder. It
+// reports whether there is one.
+func (c *Config) throughControl(ctx context.Context, user ident.User, std streams) (bool, error) {
+	conn, release, err := c.dialControl(ctx, controlRequest{MCP: true, As: user})
+	if conn == nil {
+		return err != nil, err
+	}
+	defer release()
 	go func() { // ends with the host's end, or at the latest with this process
 		_, _ = io.Copy(conn, std.in)
 		_ = conn.CloseWrite()

@@ -81,6 +81,7 @@ type commands struct {
 	Servers serversCommand `cmd:"" help:"Look after the upstream servers."`
 	PII     piiCommand     `cmd:"" name:"pii" help:"Find, replace and put back personal data in texts."`
 	Keys    keysCommand    `cmd:"" help:"Hand out and revoke the keys of callers."`
+	Erase   eraseCommand   `cmd:"" help:"Erase everything of a user."`
 	Doctor  doctorCommand  `cmd:"" help:"Say what is configured, what works and what is missing."`
 }
 

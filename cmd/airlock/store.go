@@ -19,7 +19,7 @@ const storeTime = 2 * time.Minute
 
 // openStore opens what outlives the process. Beside a process that has the store of the
 // data folder, a command gets one of its own, which goes with it.
-func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, own bool, err error) {
+func (c *Config) openStore(s *system, k keys, log *zap.Logger) (*state.Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
 	defer cancel()
 	o := state.Options{Dir: filepath.Join(c.DataDir, "store"), URL: c.NATSURL, Key: k.store, Log: log}
@@ -27,12 +27,13 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, 
 	if errors.Is(err, state.ErrInUse) && !c.serving {
 		log.Debug("another airlock process has the store; this command keeps nothing")
 		if o.Dir, err = os.MkdirTemp(c.DataDir, asidePrefix); err != nil {
-			return nil, false, fmt.Errorf("make a store for this command: %w", err)
+			return nil, fmt.Errorf("make a store for this command: %w", err)
 		}
+		s.aside = true
 		s.closers = append(s.closers, func() error { return os.RemoveAll(o.Dir) })
 		store, err = state.Open(ctx, o)
 		s.closers = append([]func() error{closerOf(store)}, s.closers...)
-		return store, false, err
+		return store, err
 	}
 	if errors.Is(err, state.ErrInUse) {
 		err = fmt.Errorf("%w: another airlock serves from %s; end it, or set DATA_DIR", err, c.DataDir)
@@ -43,7 +44,7 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (_ *state.Store, 
 		}
 	}
 	s.closers = append(s.closers, closerOf(store))
-	return store, true, err
+	return store, err
 }
 
 // asidePrefix begins the names of stores that go with their command.

@@ -47,6 +47,7 @@ type system struct {
 	members *state.Members // that share the store; nil for a store of this process alone
 	keys    keys
 	metrics *metrics.Metrics
+	aside   bool           // its store is not that of the data folder, which another process has
 	closers []func() error // in the order to close in
 }
 
@@ -218,12 +219,11 @@ func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, 
 		return k, err
 	}
 	s.closers = append(s.closers, s.shared.Close)
-	var own bool
-	if k.state, own, err = c.openStore(s, secrets, log); err != nil {
+	if k.state, err = c.openStore(s, secrets, log); err != nil {
 		return k, err
 	}
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
-		if !own {
+		if s.aside {
 			return nil
 		}
 		return errors.Join(k.cleanUp(s.manager), removeAside(c.DataDir))
