@@ -23,6 +23,9 @@ type ArtifactFile struct {
 // ReadArtifact returns one of the user's files. Its errors wrap those of io/fs.
 func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string) (ArtifactFile, error) {
 	key := s.opts.Pseudonym.User(user)
+	if err := s.opts.Workspaces.FetchArtifacts(ctx, key); err != nil {
+		return ArtifactFile{}, err
+	}
 	data, artifact, err := s.opts.Workspaces.ReadArtifact(key, name, maxArtifactBytes)
 	if err != nil {
 		return ArtifactFile{}, err
@@ -50,7 +53,13 @@ func (s *Service) ReadArtifact(ctx context.Context, user ident.User, name string
 // errors wrap those of io/fs.
 func (s *Service) DeleteArtifact(ctx context.Context, user ident.User, name string) error {
 	key := s.opts.Pseudonym.User(user)
+	if err := s.opts.Workspaces.FetchArtifacts(ctx, key); err != nil {
+		return err
+	}
 	if err := s.opts.Workspaces.RemoveArtifact(key, name); err != nil {
+		return err
+	}
+	if err := s.opts.Workspaces.KeepArtifacts(ctx, key); err != nil {
 		return err
 	}
 	return s.dropArtifacts(ctx, key, []string{name})

@@ -52,8 +52,12 @@ func (s *Service) Visitor() (*pii.Vault, error) {
 }
 
 // Artifacts lists the user's files.
-func (s *Service) Artifacts(user ident.User) ([]workspace.Artifact, error) {
-	return s.opts.Workspaces.List(s.opts.Pseudonym.User(user))
+func (s *Service) Artifacts(ctx context.Context, user ident.User) ([]workspace.Artifact, error) {
+	key := s.opts.Pseudonym.User(user)
+	if err := s.opts.Workspaces.FetchArtifacts(ctx, key); err != nil {
+		return nil, err
+	}
+	return s.opts.Workspaces.List(key)
 }
 
 // Languages lists what the sandboxes run, the preferred backend's first.

@@ -128,6 +128,9 @@ func (c *Conversation) WriteFile(ctx context.Context, path, content string) (Wri
 	if err != nil {
 		return Written{}, fmt.Errorf("keep the skill that was written: %w", err)
 	}
+	if err := s.keepFiles(ctx, session); err != nil {
+		return Written{}, err
+	}
 	made, err := s.newArtifacts(session, before)
 	if err != nil {
 		return Written{}, err

@@ -80,7 +80,7 @@ func TestErasedUserLeavesNothing(t *testing.T) {
 	if list := tasksOf(t, s, erased); len(list) != 0 {
 		t.Errorf("%d tasks are left", len(list))
 	}
-	if files, err := s.Artifacts(erased); err != nil || len(files) != 0 {
+	if files, err := s.Artifacts(t.Context(), erased); err != nil || len(files) != 0 {
 		t.Errorf("%d files are left, %v", len(files), err)
 	}
 	if again, err := s.Task(other, kept.ID); err != nil || again.Message != kept.Message {

@@ -178,6 +178,9 @@ func (s *Service) execute(ctx context.Context, session *session, x script) (Exec
 	if err != nil {
 		return Execution{}, err
 	}
+	if err := s.keepFiles(ctx, session); err != nil { // before anybody is told of them
+		return Execution{}, err
+	}
 	if err := s.kept.heed(context.WithoutCancel(ctx), session); err != nil { // what is kept below must say so
 		return Execution{}, err
 	}

@@ -20,6 +20,7 @@ import (
 	"airlock/servers"
 	"airlock/skills"
 	"airlock/workspace"
+	"airlock/workspace/mirror"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -106,7 +107,14 @@ func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	spaces, err := workspace.New(workspace.Options{Dir: dir})
+	var folders *mirror.Mirror
+	if members != nil {
+		if folders, err = mirror.New(kept.Kept(), dir+"/mirrored"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = folders.Close() })
+	}
+	spaces, err := workspace.New(workspace.Options{Dir: dir, Mirror: folders})
 	if err != nil {
 		t.Fatal(err)
 	}

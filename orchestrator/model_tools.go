@@ -279,6 +279,9 @@ func (s *Service) fit(session *session, view *executionView, out Execution) (err
 		view.Result, err = shortJSON(session.vault, out.Value, share)
 		view.Note += keepWhole(session, out.ID, "result.json", out.Value)
 	}
+	if view.Note != "" && err == nil {
+		err = s.keepFiles(context.Background(), session)
+	}
 	view.Note = strings.TrimSpace(view.Note)
 	return err
 }

@@ -23,6 +23,7 @@ func (s *Service) keepTidy() {
 		if s.opts.ArtifactAge > 0 {
 			err = errors.Join(err, s.expireArtifacts(s.ctx, time.Now()))
 		}
+		err = errors.Join(err, s.tidyFolders(s.ctx))
 		if err != nil && s.ctx.Err() == nil {
 			s.log.Warn("deleting what is old failed; it is tried again in an hour", zap.Error(err))
 		}
@@ -34,9 +35,18 @@ func (s *Service) keepTidy() {
 	}
 }
 
+// tidyFolders removes files that are kept of sessions which have ended.
+func (s *Service) tidyFolders(ctx context.Context) error {
+	live, err := LiveSessions(ctx, s.opts.State.Kept)
+	if err != nil {
+		return err
+	}
+	return s.opts.Workspaces.Tidy(ctx, live)
+}
+
 // expireArtifacts deletes what is older than ArtifactAge at a time.
 func (s *Service) expireArtifacts(ctx context.Context, now time.Time) error {
-	expired, err := s.opts.Workspaces.Expire(now.Add(-s.opts.ArtifactAge), now)
+	expired, err := s.opts.Workspaces.Expire(ctx, now.Add(-s.opts.ArtifactAge), now)
 	errs := []error{err}
 	for key, names := range expired {
 		errs = append(errs, s.dropArtifacts(ctx, key, names))

@@ -52,13 +52,13 @@ func TestAVaultGoesWithTheLastFileThatNeedsIt(t *testing.T) {
 	if err := s.expireArtifacts(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := s.Artifacts(user); err != nil || len(files) != 1 {
+	if files, err := s.Artifacts(t.Context(), user); err != nil || len(files) != 1 {
 		t.Errorf("a young file expired: %v, %v", files, err)
 	}
 	if err := s.expireArtifacts(t.Context(), time.Now().Add(25*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := s.Artifacts(user); err != nil || len(files) != 0 {
+	if files, err := s.Artifacts(t.Context(), user); err != nil || len(files) != 0 {
 		t.Errorf("an old file is there: %v, %v", files, err)
 	}
 	if vault() {

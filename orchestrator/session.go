@@ -27,6 +27,8 @@ type session struct {
 
 	tools toolFolder
 
+	loaded bool // it was kept, by another process or an earlier one
+
 	opening sync.Mutex         // guards folders, workers, and which files are open
 	folders []workspace.Folder // made when somebody works in the session first
 	workers int
@@ -278,6 +280,7 @@ func (r *sessions) load(user ident.User, id ident.Session) error {
 	if err := s.fill(c); err != nil {
 		return err
 	}
+	s.loaded = true
 	return r.register(s)
 }
 
@@ -318,6 +321,9 @@ func keepingTime() (context.Context, context.CancelFunc) {
 // openFiles makes the session's folders where they are missing, and opens their files.
 // The caller holds opening.
 func (r *sessions) openFiles(s *session) error {
+	if err := r.fetchFiles(s); err != nil {
+		return err
+	}
 	own, err := r.opts.Skills.Checkout(s.key, s.id)
 	if err != nil {
 		return fmt.Errorf("copy the user's skills: %w", err)
@@ -399,7 +405,7 @@ func (r *sessions) end(list []*session) error {
 	defer cancel()
 	var errs []error
 	for _, s := range list {
-		errs = append(errs, s.close(), r.kept.ended(ctx, s), r.opts.Workspaces.RemoveSession(s.key, s.id), r.opts.Skills.Discard(s.key, s.id), r.endServers(s))
+		errs = append(errs, s.close(), r.kept.ended(ctx, s), r.opts.Workspaces.RemoveSession(ctx, s.key, s.id), r.opts.Skills.Discard(s.key, s.id), r.endServers(s))
 	}
 	return errors.Join(errs...)
 }

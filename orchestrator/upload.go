@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,6 +70,9 @@ func (a *agent) takeUploads() (pii.Tokenized, error) {
 	}
 	if len(lines) == 0 {
 		return noText, nil
+	}
+	if err := a.keepFiles(context.Background(), a.task.session); err != nil {
+		return noText, err
 	}
 	return pii.Join(append([]pii.Tokenized{pii.Static("Files that came with the task:")}, lines...)...), nil
 }

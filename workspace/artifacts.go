@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,19 +107,20 @@ func removeFile(dir *rooted.Dir, name string) error {
 // Expire deletes the artifacts of all users that were last changed before a time, and
 // returns their names by the users' pseudonyms, with those that it deleted before an
 // error too. A file from the future, as a script may have dated it, ages from now on.
-func (s *Store) Expire(before, now time.Time) (map[string][]string, error) {
+func (s *Store) Expire(ctx context.Context, before, now time.Time) (map[string][]string, error) {
+	errs := []error{s.fetchOld(ctx, before)}
 	users, err := s.dir.ReadDir("artifacts", maxFolders)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, errors.Join(errs...)
 	} else if err != nil {
-		return nil, fmt.Errorf("expire artifacts: %w", err)
+		return nil, fmt.Errorf("expire artifacts: %w", errors.Join(append(errs, err)...))
 	}
 	expired := map[string][]string{}
-	var errs []error
 	for _, u := range users {
 		names, err := s.expireOf(u.Name(), before, now)
 		if len(names) > 0 {
 			expired[u.Name()] = names
+			errs = append(errs, s.KeepArtifacts(ctx, u.Name()))
 		}
 		errs = append(errs, err)
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 
 	"airlock/ident"
+	"airlock/workspace/mirror"
 	"airlock/workspace/rooted"
 )
 
@@ -25,6 +27,8 @@ type Options struct {
 	// takes the default.
 	QuotaBytes int64
 	MaxFiles   int
+	// Mirror keeps folders where other processes find them; nil where there are none.
+	Mirror *mirror.Mirror
 }
 
 // Store keeps a workspace per session and a folder of artifacts per user. Users
@@ -37,6 +41,7 @@ type Store struct {
 	host     string
 	quota    int64
 	maxFiles int
+	mirror   *mirror.Mirror // nil where no other process needs the folders
 }
 
 // New opens a store.
@@ -55,6 +60,7 @@ func New(o Options) (*Store, error) {
 		dir: dir, host: o.Dir,
 		quota:    orDefault(o.QuotaBytes, DefaultQuotaBytes),
 		maxFiles: int(orDefault(int64(o.MaxFiles), DefaultMaxFiles)),
+		mirror:   o.Mirror,
 	}, nil
 }
 
@@ -76,14 +82,23 @@ func (s *Store) Folder(guest, root string) Folder {
 	return Folder{Guest: guest, Root: root, QuotaBytes: s.quota, MaxFiles: s.maxFiles}
 }
 
-// RemoveSession deletes a session's workspace. None there is no error.
-func (s *Store) RemoveSession(userKey string, id ident.Session) error {
-	return s.remove("workspaces", userKey, string(id))
+// RemoveSession deletes a session's workspace, also where it is mirrored. None there is
+// no error.
+func (s *Store) RemoveSession(ctx context.Context, userKey string, id ident.Session) error {
+	if err := s.remove("workspaces", userKey, string(id)); err != nil || s.mirror == nil {
+		return err
+	}
+	return s.mirror.Remove(ctx, userKey, path.Join(mirroredWork, string(id)))
 }
 
-// RemoveUser deletes everything of a user. Nothing there is no error.
+// RemoveUser deletes everything of a user that is here. Nothing there is no error. What
+// is mirrored goes with whatever else is kept of the user.
 func (s *Store) RemoveUser(userKey string) error {
-	return errors.Join(s.remove("workspaces", userKey), s.remove("artifacts", userKey))
+	err := errors.Join(s.remove("workspaces", userKey), s.remove("artifacts", userKey))
+	if err != nil || s.mirror == nil {
+		return err
+	}
+	return s.mirror.Forget(userKey)
 }
 
 // Prune deletes the workspaces of all sessions that keep does not want, such as

@@ -178,8 +178,8 @@ func TestRemovalTakesWhatIsNamedAndNothingElse(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		{func() error { return s.RemoveSession(user, first) }, "second other files"},
-		{func() error { return s.RemoveSession(user, first) }, "second other files"},
+		{func() error { return s.RemoveSession(t.Context(), user, first) }, "second other files"},
+		{func() error { return s.RemoveSession(t.Context(), user, first) }, "second other files"},
 		{func() error { return s.RemoveUser(user) }, "other"},
 	} {
 		if err := step.do(); err != nil {
@@ -193,7 +193,7 @@ func TestRemovalTakesWhatIsNamedAndNothingElse(t *testing.T) {
 		if err := errors.Join(s.RemoveUser(bad)); !errors.Is(err, ErrName) {
 			t.Errorf("removing user %q says %v", bad, err)
 		}
-		if err := s.RemoveSession(user, ident.Session(bad)); !errors.Is(err, ErrName) {
+		if err := s.RemoveSession(t.Context(), user, ident.Session(bad)); !errors.Is(err, ErrName) {
 			t.Errorf("removing session %q says %v", bad, err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestArtifactsAreRemovedOneByOne(t *testing.T) {
 func TestOldArtifactsExpire(t *testing.T) {
 	t.Parallel()
 	s, now := testStore(t), time.Date(2026, 5, 10, 0, 0, 0, 0, time.UTC)
-	if expired, err := s.Expire(now, now); err != nil || len(expired) != 0 {
+	if expired, err := s.Expire(t.Context(), now, now); err != nil || len(expired) != 0 {
 		t.Fatalf("of nobody: %v, %v", expired, err)
 	}
 	for name, age := range map[string]time.Duration{"old.txt": 48 * time.Hour, "new.txt": time.Hour, "future.txt": -9000 * time.Hour} {
@@ -260,7 +260,7 @@ func TestOldArtifactsExpire(t *testing.T) {
 	}
 	expire := func(now time.Time) string {
 		t.Helper()
-		expired, err := s.Expire(now.Add(-24*time.Hour), now)
+		expired, err := s.Expire(t.Context(), now.Add(-24*time.Hour), now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"airlock/orchestrator"
 	"airlock/orchestrator/state"
+	"airlock/workspace/mirror"
 )
 
 // storeTime bounds how long it may take to open the store; after a crash it is read.
@@ -45,6 +46,19 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (*state.Store, er
 	}
 	s.closers = append(s.closers, closerOf(store))
 	return store, err
+}
+
+// openMirror makes what keeps folders in the store, nil where no other process uses it.
+func (c *Config) openMirror(s *system, store *state.Store) (*mirror.Mirror, error) {
+	if c.NATSURL == "" {
+		return nil, nil
+	}
+	m, err := mirror.New(store.Kept(), filepath.Join(c.DataDir, "mirrored"))
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, m.Close)
+	return m, nil
 }
 
 // asidePrefix begins the names of stores that go with their command.

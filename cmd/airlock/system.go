@@ -205,13 +205,20 @@ type stores struct {
 }
 
 func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, log *zap.Logger) (k stores, err error) {
+	if k.state, err = c.openStore(s, secrets, log); err != nil {
+		return k, err
+	}
+	folders, err := c.openMirror(s, k.state)
+	if err != nil {
+		return k, err
+	}
 	shared, users := filepath.Join(c.DataDir, "skills", "shared"), filepath.Join(c.DataDir, "skills", "users")
 	k.skills, err = skills.New(skills.Options{Library: skills.Library(), SharedDir: shared, UsersDir: users, Detector: detector})
 	if err != nil {
 		return k, fmt.Errorf("open the skills: %w", err)
 	}
 	s.closers = append(s.closers, k.skills.Close)
-	if k.workspaces, err = workspace.New(workspace.Options{Dir: c.DataDir}); err != nil {
+	if k.workspaces, err = workspace.New(workspace.Options{Dir: c.DataDir, Mirror: folders}); err != nil {
 		return k, fmt.Errorf("open the workspaces: %w", err)
 	}
 	s.closers = append(s.closers, k.workspaces.Close)
@@ -219,9 +226,6 @@ func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, 
 		return k, err
 	}
 	s.closers = append(s.closers, s.shared.Close)
-	if k.state, err = c.openStore(s, secrets, log); err != nil {
-		return k, err
-	}
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
 		if s.aside {
 			return nil

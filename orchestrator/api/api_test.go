@@ -120,7 +120,7 @@ func (f *fakeService) ZipSkill(ident.User, string) ([]byte, string, error) {
 func (f *fakeService) VerifySkill(context.Context, ident.User, string) ([]orchestrator.SkillCheck, error) {
 	return []orchestrator.SkillCheck{{Name: "test", Passed: true, Execution: f.execution}}, f.err
 }
-func (f *fakeService) Artifacts(ident.User) ([]workspace.Artifact, error) {
+func (f *fakeService) Artifacts(context.Context, ident.User) ([]workspace.Artifact, error) {
 	return []workspace.Artifact{f.file.Artifact}, f.err
 }
 func (f *fakeService) ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error) {

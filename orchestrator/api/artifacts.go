@@ -18,7 +18,7 @@ func (s *Server) listArtifacts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.opts.Service.Artifacts(user)
+	list, err := s.opts.Service.Artifacts(s.ctx, user)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type Service interface {
 	SkillService
 	EraseUser(context.Context, ident.User) error
 	EraseSession(context.Context, ident.User, ident.Session) error
-	Artifacts(ident.User) ([]workspace.Artifact, error)
+	Artifacts(context.Context, ident.User) ([]workspace.Artifact, error)
 	ReadArtifact(context.Context, ident.User, string) (orchestrator.ArtifactFile, error)
 	DeleteArtifact(context.Context, ident.User, string) error
 	// Visitor makes a vault of no session: its tokens stand for nothing elsewhere.

@@ -75,7 +75,10 @@ func (s *Store) dial() error {
 				s.opts.Log.Warn("lost the NATS server", zap.Error(err))
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { s.opts.Log.Info("connected to a NATS server again") }))
+		nats.ReconnectHandler(func(*nats.Conn) {
+			s.opts.Log.Info("connected to a NATS server again")
+			s.keys.forget("") // what others have destroyed meanwhile was not heard of
+		}))
 	if err != nil {
 		return fmt.Errorf("connect to NATS_URL: %w", err)
 	}

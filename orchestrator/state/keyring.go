@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -29,9 +30,36 @@ const maxOpened = 10_000
 // keyName is where the key of an owner is kept.
 const keyName = "key"
 
-func newKeyring(a *area, key []byte) (*keyring, error) {
-	master, err := newAEAD(key)
-	return &keyring{area: a, master: master, opened: map[string]cipher.AEAD{}}, err
+func newKeyring() *keyring { return &keyring{opened: map[string]cipher.AEAD{}} }
+
+func (k *keyring) open(a *area, key []byte) (err error) {
+	k.area = a
+	k.master, err = newAEAD(key)
+	return err
+}
+
+// destroyedSubject is where processes that share a store tell each other whose key they
+// have destroyed. No stream keeps it.
+const destroyedSubject = "airlock.destroyed."
+
+// listen forgets the keys that other processes destroy: what was written with one could
+// never be read.
+func (k *keyring) listen(conn *nats.Conn) error {
+	_, err := conn.Subscribe(destroyedSubject+"*", func(m *nats.Msg) { k.forget(strings.TrimPrefix(m.Subject, destroyedSubject)) })
+	if err != nil {
+		return fmt.Errorf("listen for keys that are destroyed: %w", err)
+	}
+	return nil
+}
+
+// forget lets the key of an owner be read again, or those of all for an empty one.
+func (k *keyring) forget(owner string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if owner == "" {
+		clear(k.opened)
+	}
+	delete(k.opened, owner)
 }
 
 func newAEAD(key []byte) (cipher.AEAD, error) {
@@ -91,9 +119,7 @@ func (k *keyring) known(ctx context.Context, owner string) (cipher.AEAD, error) 
 
 // destroy overwrites the owner's key on the disk.
 func (k *keyring) destroy(ctx context.Context, owner string) error {
-	k.mu.Lock()
-	delete(k.opened, owner)
-	k.mu.Unlock()
+	k.forget(owner)
 	m, err := k.area.last(ctx, k.subject(owner))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
@@ -103,6 +129,10 @@ func (k *keyring) destroy(ctx context.Context, owner string) error {
 	}
 	err = k.area.store.again(ctx, func(ctx context.Context) error { return k.area.stream.SecureDeleteMsg(ctx, m.Sequence) })
 	if err != nil {
+		return err
+	}
+	k.forget(owner) // it may have been read meanwhile
+	if err := k.area.store.conn.Publish(destroyedSubject+owner, nil); err != nil {
 		return err
 	}
 	return k.area.disk.flush()

@@ -97,3 +97,12 @@ func (k *KV) All(ctx context.Context, folder string) ([]Place, error) {
 	}
 	return places, err
 }
+
+// Each tells of all places right below a folder of every owner.
+func (k *KV) Each(ctx context.Context, folder string, do func(owner, name string)) error {
+	places, err := k.All(ctx, folder)
+	for _, p := range places {
+		do(p.Owner, p.Name)
+	}
+	return err
+}

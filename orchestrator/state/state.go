@@ -84,7 +84,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
-	s := &Store{opts: o}
+	s := &Store{opts: o, keys: newKeyring()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("open the store: %w", err), s.Close())
@@ -97,6 +97,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	if err := s.openStreams(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.keys.listen(s.conn); err != nil {
 		return nil, err
 	}
 	return s, s.checkKey(ctx)

@@ -131,6 +131,10 @@ func TestValuesAreKeptReplacedAndForgotten(t *testing.T) {
 			if places, err := kv.All(ctx, "a"); err != nil || len(places) != 3 || !slices.Contains(places, Place{"bob", "one"}) {
 				t.Errorf("%s: all are %v, %v", name, places, err)
 			}
+			seen := map[string]bool{}
+			if err := kv.Each(ctx, "a", func(owner, name string) { seen[owner+" "+name] = true }); err != nil || len(seen) != 3 || !seen["bob one"] {
+				t.Errorf("%s: each is %v, %v", name, seen, err)
+			}
 			for range 2 {
 				if err := kv.Delete(ctx, "ann", "a/one"); err != nil {
 					t.Errorf("%s: delete: %v", name, err)
@@ -261,6 +265,26 @@ func TestClusterGoesOnWithoutOneOfItsServers(t *testing.T) {
 		records, end, err := s.Events().Read(ctx, "ann", "t", 0)
 		return err == nil && end == last && len(records) == 6
 	})
+}
+
+func TestAProcessWritesWithNoKeyThatAnotherHasDestroyed(t *testing.T) {
+	t.Parallel()
+	o := Options{URL: startServer(t, nil).ClientURL(), Key: testKey}
+	one, two, ctx := open(t, o), open(t, o), t.Context()
+	if err := errors.Join(two.Kept().Put(ctx, "ann", "a/one", []byte("1")), one.Erase(ctx, "ann")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "end of the key in the other process", func() bool {
+		two.keys.mu.Lock()
+		defer two.keys.mu.Unlock()
+		return two.keys.opened["ann"] == nil
+	})
+	if err := two.Kept().Put(ctx, "ann", "a/one", []byte("2")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := one.Kept().Get(ctx, "ann", "a/one"); err != nil || string(got) != "2" {
+		t.Errorf("what was kept afterwards is %q, %v", got, err)
+	}
 }
 
 func TestErasedOwnerIsGone(t *testing.T) {

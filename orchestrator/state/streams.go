@@ -76,8 +76,7 @@ func (s *Store) openStreams(ctx context.Context) error {
 	}
 	s.queue, s.events, s.vaults = &KV{areas[0]}, &Log{areas[1]}, &Log{areas[2]}
 	s.tasks, s.kept = &KV{areas[3]}, &KV{areas[4]}
-	s.keys, err = newKeyring(areas[4], s.opts.Key)
-	return err
+	return s.keys.open(areas[4], s.opts.Key)
 }
 
 func (s *Store) areas() []*area {

@@ -69,6 +69,7 @@ func (m *Mirror) leave(at place, k *known) {
 
 // note is what a file in the folder of notes holds.
 type note struct {
+	Folder Folder   `json:"folder"`
 	Number uint64   `json:"number"`
 	Parts  []string `json:"parts,omitempty"`
 	manifest
@@ -81,20 +82,26 @@ func (m *Mirror) recall(k *known, owner, name string) error {
 	if k.read {
 		return nil
 	}
-	text, _, err := m.notes.ReadFile(path.Join(owner, name), maxNote)
+	n, err := m.readNote(path.Join(owner, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read a note about a folder: %w", err)
+		return err
 	}
 	k.read = true
-	if err != nil {
-		return nil
-	}
-	var n note
-	if err := json.Unmarshal(text, &n); err != nil || n.validate() != nil {
-		return nil // cut off by a crash: the folder is as if it was never seen
-	}
 	k.at = version{number: n.Number, manifest: n.manifest, parts: n.Parts}
 	return nil
+}
+
+// readNote reads a note. One that is none says nothing: the folder is as if it was never
+// seen.
+func (m *Mirror) readNote(name string) (n note, err error) {
+	text, _, err := m.notes.ReadFile(name, maxNote)
+	if err != nil {
+		return n, fmt.Errorf("read a note about a folder: %w", err)
+	}
+	if json.Unmarshal(text, &n) != nil || n.validate() != nil {
+		return note{}, nil
+	}
+	return n, nil
 }
 
 // remember notes that the folder is the same as what is kept.
@@ -103,7 +110,7 @@ func (m *Mirror) remember(f Folder, k *known, v version) error {
 	if v.number == 0 {
 		return m.forget(f.Owner, f.Name)
 	}
-	text, err := json.Marshal(note{v.number, v.parts, v.manifest})
+	text, err := json.Marshal(note{f, v.number, v.parts, v.manifest})
 	if err == nil {
 		_, err = m.notes.MakeDirs(path.Join(f.Owner, path.Dir(f.Name)), func() error { return nil })
 	}

@@ -42,6 +42,8 @@ type Store interface {
 	// number is not there any more.
 	Load(ctx context.Context, owner, name string) ([]byte, uint64, error)
 	Replace(ctx context.Context, owner, name string, value []byte, number uint64) (uint64, error)
+	// Each tells of all names right below a folder, whoever's they are.
+	Each(ctx context.Context, folder string, do func(owner, name string)) error
 }
 
 // Folder is a folder that is mirrored.
@@ -209,4 +211,41 @@ func (m *Mirror) Remove(ctx context.Context, owner, name string) error {
 		return fmt.Errorf("delete the files that are kept of a folder: %w", err)
 	}
 	return m.store.Delete(ctx, owner, headName(name)) // last, so that it can be found until the rest is gone
+}
+
+// Claim is Pull for a process that takes over a folder with Sole: whoever had it before
+// and is only slow cannot push any more.
+func (m *Mirror) Claim(ctx context.Context, f Folder) error {
+	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = fs.ErrExist
+	for tries := 0; errors.Is(err, fs.ErrExist) && tries < maxTries; tries++ {
+		if err = m.pull(ctx, f, k); err == nil {
+			err = m.claim(ctx, f, k)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("take over files that are kept: %w", err)
+	}
+	return nil
+}
+
+// claim puts the list that is known in the place of itself.
+func (m *Mirror) claim(ctx context.Context, f Folder, k *known) error {
+	p := &keeping{ctx: ctx, store: m.store, f: f, was: k.at}
+	next := k.at
+	var err error
+	if next.head, next.parts, err = p.head(next.manifest); err == nil {
+		next.number, err = m.store.Replace(ctx, f.Owner, headName(f.Name), next.head, k.at.number)
+	}
+	if err != nil {
+		p.discard(p.made)
+		return err
+	}
+	next.head = nil
+	p.discard(p.was.parts)
+	return m.remember(f, k, next)
 }

@@ -1,0 +1,48 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"airlock/workspace"
+)
+
+// Where several processes share a State, files are mirrored there too: a session's
+// workspace is kept after each of its scripts, and fetched by the process that takes the
+// session over; artifacts are kept and fetched as they are made and asked for. Without a
+// mirror all this does nothing.
+
+// filesTime bounds how long it may take to keep or fetch files: 64 MiB take some seconds.
+const filesTime = time.Minute
+
+// fetchFiles makes the folders of a session what other processes left.
+func (r *sessions) fetchFiles(s *session) error {
+	ctx, cancel := context.WithTimeout(context.Background(), filesTime)
+	defer cancel()
+	err := r.opts.Workspaces.FetchArtifacts(ctx, s.key)
+	if err == nil && s.loaded && s.folders == nil {
+		err = r.opts.Workspaces.TakeOver(ctx, s.key, s.id)
+	}
+	return err
+}
+
+// keepFiles keeps what is in the workspace of a session and in its user's artifacts. It
+// does so when the task was cancelled too: the session goes on.
+func (s *Service) keepFiles(ctx context.Context, session *session) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), filesTime)
+	defer cancel()
+	if err := s.kept.holds(session); err != nil {
+		return err
+	}
+	err := s.opts.Workspaces.KeepSession(ctx, session.key, session.id)
+	if errors.Is(err, workspace.ErrMoved) {
+		session.letGo(ErrMoved)
+		return fmt.Errorf("%w: %w", ErrMoved, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.opts.Workspaces.KeepArtifacts(ctx, session.key)
+}

@@ -1,0 +1,195 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"airlock/ident"
+	"airlock/orchestrator/llm/llmtest"
+	"airlock/pii"
+	"airlock/runtime/sandbox"
+)
+
+// shell plays scripts of lines such as "write /workspace/a text", "remove /workspace/a"
+// and "read /workspace/a", which returns what it reads.
+func shell(_ context.Context, x sandbox.Execution) sandbox.Result {
+	out := sandbox.Result{Reason: sandbox.ReasonOK, Value: pii.NewRaw("null")}
+	fail := func(err error) sandbox.Result {
+		return sandbox.Result{Reason: sandbox.ReasonError, Error: &sandbox.ScriptError{Name: "Error", Message: pii.NewRaw(err.Error())}}
+	}
+	for line := range strings.SplitSeq(x.Code, "\n") {
+		word, rest, _ := strings.Cut(line, " ")
+		name, text, _ := strings.Cut(rest, " ")
+		switch word {
+		case "write":
+			if err := x.Files.WriteFile(name, []byte(text)); err != nil {
+				return fail(err)
+			}
+		case "remove":
+			if err := x.Files.Remove(name); err != nil {
+				return fail(err)
+			}
+		case "read":
+			data, err := x.Files.ReadFile(name, 1<<20)
+			if err != nil {
+				return fail(err)
+			}
+			out.Value = pii.NewRaw(string(data))
+		}
+	}
+	return out
+}
+
+// runIn runs a script of shell's and gives what it returns.
+func runIn(t *testing.T, s *Service, id ident.Session, code string) (ident.Session, string) {
+	t.Helper()
+	out, err := s.Execute(t.Context(), ExecuteRequest{User: user, Session: id, Language: sandbox.JavaScript, Code: code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Error != nil {
+		t.Fatalf("the script failed: %s", out.Error.Message)
+	}
+	return out.Session, out.Value.String()
+}
+
+func artifactText(t *testing.T, s *Service, name string) string {
+	t.Helper()
+	file, err := s.ReadArtifact(t.Context(), user, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file.Data)
+}
+
+func TestASessionGoesOnWithItsFilesWhereItsProcessDied(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	id, _ := runIn(t, one, "", "write /workspace/data/a.json 1\nwrite /workspace/b.json 2\nwrite /artifacts/report.txt for ann@example.org")
+	runIn(t, one, id, "remove /workspace/b.json\nwrite /workspace/c.json 3")
+	before := artifactText(t, one, "report.txt")
+	if got := artifactText(t, two, "report.txt"); got != before || got == "" {
+		t.Errorf("the other process reads the artifact as %q, want %q", got, before)
+	}
+	all.die("one")
+	for name, want := range map[string]string{"data/a.json": "1", "c.json": "3"} {
+		if _, got := runIn(t, two, id, "read /workspace/"+name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	out, err := two.Execute(t.Context(), ExecuteRequest{User: user, Session: id, Language: sandbox.JavaScript, Code: "read /workspace/b.json"})
+	if err != nil || out.Error == nil {
+		t.Errorf("what was removed is there: %v", err)
+	}
+	if _, err := one.Execute(t.Context(), ExecuteRequest{User: user, Session: id, Language: sandbox.JavaScript, Code: "write /workspace/late.json 4"}); !errors.Is(err, ErrMoved) {
+		t.Errorf("the one that is only slow got %v", err)
+	}
+	runIn(t, two, id, "write /workspace/d.json 5")
+	if _, got := runIn(t, two, id, "read /workspace/d.json"); got != "5" {
+		t.Errorf("what came since is %q", got)
+	}
+}
+
+func TestFilesThatWereSentSurviveTheProcess(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(llmtest.Turn{Text: "Thank you."}), shell)
+	done := runTask(t, one, TaskRequest{User: user, Text: pii.NewRaw("Keep this."), Files: []Upload{{Name: "sent.json", Data: []byte(`"sent"`)}}})
+	all.die("one")
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	if _, got := runIn(t, two, done.Session, "read /workspace/sent.json"); got != `"sent"` {
+		t.Errorf("there is %q", got)
+	}
+}
+
+func TestArtifactsAreTheSameAtAllProcesses(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	a, _ := runIn(t, one, "", "write /artifacts/a.txt one")
+	b, _ := runIn(t, two, "", "write /artifacts/b.txt two\nwrite /artifacts/both.txt two")
+	runIn(t, one, a, "write /artifacts/both.txt one")
+	if _, got := runIn(t, two, b, "read /artifacts/both.txt"); got != "one" {
+		t.Errorf("a script in the other process reads %q", got)
+	}
+	if err := two.DeleteArtifact(t.Context(), user, "a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Service{"one": one, "two": two} {
+		list, err := s.Artifacts(t.Context(), user)
+		if err != nil || len(list) != 2 {
+			t.Errorf("%s lists %v, %v", name, list, err)
+		}
+		if text := artifactText(t, s, "a.txt"); text != "" {
+			t.Errorf("%s still has %q", name, text)
+		}
+	}
+}
+
+// TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses looks at each way in which
+// files end.
+func TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	first, _ := runIn(t, one, "", "write /workspace/a.json 1\nwrite /artifacts/a.txt one")
+	second, _ := runIn(t, one, "", "write /workspace/a.json 2")
+	owner := one.opts.Pseudonym.User(user)
+	kept := func() int {
+		n := 0
+		for _, folder := range []string{"folders", "folders/workspaces", "packs/artifacts", "packs/workspaces/" + string(first), "packs/workspaces/" + string(second)} {
+			names, err := one.opts.State.Kept.List(t.Context(), owner, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(names)
+		}
+		return n
+	}
+	if artifactText(t, two, "a.txt") == "" || kept() != 6 {
+		t.Fatalf("%d values are kept, want a list and a pack of each folder", kept())
+	}
+	if err := one.EraseSession(t.Context(), user, first); err != nil {
+		t.Fatal(err)
+	}
+	if kept() != 4 {
+		t.Errorf("after one session %d values are kept", kept())
+	}
+	if err := one.EraseUser(t.Context(), user); err != nil {
+		t.Fatal(err)
+	}
+	if kept() != 0 {
+		t.Errorf("after the user %d values are kept", kept())
+	}
+	if err := two.tidyFolders(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]*Service{"one": one, "two": two} {
+		dir, err := s.opts.Workspaces.Artifacts(owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+			t.Errorf("%s has %v, %v", name, left, err)
+		}
+		if notes, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(dir)), "mirrored", "*", "*")); len(notes) != 0 {
+			t.Errorf("%s remembers %v", name, notes)
+		}
+	}
+	runIn(t, two, "", "write /artifacts/b.txt two")
+	if list, err := one.Artifacts(t.Context(), user); err != nil || len(list) != 1 || list[0].Name != "b.txt" {
+		t.Errorf("afterwards there is %v, %v", list, err)
+	}
+}
