@@ -146,10 +146,12 @@ func (a *agent) ask(ctx context.Context) (phase, error) {
 // insist asks for one turn: with less of the conversation where the model has no room
 // for all of it, and the fallback model where the task's own is not to be had.
 func (a *agent) insist(ctx context.Context) (*turn, error) {
+	a.avoid()
 	for refused := 0; ; {
 		turn, err := a.persist(ctx)
 		switch {
 		case err == nil:
+			a.resting.answer(a.model)
 			return turn, nil
 		case errors.Is(err, llm.ErrTooLong) && a.shorten(refused):
 			refused++

@@ -158,6 +158,7 @@ type Service struct {
 	cancel   context.CancelFunc
 	work     sync.WaitGroup // tasks, the sweeper and who keeps tidy
 	slots    *slots         // of running tasks
+	resting  *resting       // models that failed just now
 	sessions *sessions
 	tasks    *tasks
 	kept     *keeper
@@ -184,6 +185,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		opts: o, log: o.Log, ctx: ctx, cancel: cancel,
 		slots:    newSlots(o.Limits.Running),
+		resting:  newResting(),
 		sessions: newSessions(o, kept),
 		tasks:    newTasks(o.Limits),
 		kept:     kept,

@@ -91,8 +91,8 @@ func (a *agent) fallBack(err error) bool {
 		return false
 	}
 	a.logOf(a.task).Warn("going on with the fallback model", zap.String("model", a.model), zap.String("fallback", next), zap.Error(err))
-	a.model = next
-	a.task.emit(EventModelChanged, EventData{Model: next, Problem: problemOf(err)})
+	a.resting.fail(a.model)
+	a.switchTo(next, problemOf(err))
 	return true
 }
 
