@@ -93,7 +93,7 @@ servers-check: build ## run every server of the catalog that can run here
 	scripts/servers-check.sh
 
 .PHONY: soak
-soak: deps ## fuzz for long (FUZZTIME=10m), and kill a server under load (KILLS=200)
+soak: deps ## fuzz for long (FUZZTIME=10m), kill a server under load (KILLS=200), and one of two at a cluster (TASKS=500)
 	scripts/soak.sh $${FUZZTIME:-10m}
 
 .PHONY: clean

@@ -111,6 +111,10 @@ func (k *keeper) repeat(ctx context.Context, t *taskState) error {
 	}
 	_, err = k.state.Tasks.Replace(ctx, t.session.key, repeatName(t.request.Repeat.Key), text, t.repeat)
 	if errors.Is(err, state.ErrConflict) {
+		select {
+		case <-time.After(acceptLook): // in a cluster the other one's can be read a moment later
+		case <-ctx.Done():
+		}
 		return errRepeated
 	}
 	if err != nil {

@@ -42,9 +42,18 @@ const (
 // taskMark is how a task's text names it.
 var taskMark = regexp.MustCompile(`mark-[0-9]+`)
 
-// crashModel has each task run one script, which leaves a file with each run, and
-// answers with whatever came of it.
+// crashModel has each task run one script, which leaves a file with each run.
 func crashModel(request []byte) llmtest.Turn {
+	return oneScript(request, func(mark string) string {
+		return `const rows = await callMCPTool("database__query", {query: "SELECT email FROM customers LIMIT 3"});
+		await fs.writeFile("/artifacts/` + mark + `-" + crypto.randomUUID(), rows.map(r => r.email).join("\n"));
+		console.log("ran ` + mark + `", rows[0].email);
+		return rows.length;`
+	})
+}
+
+// oneScript has a task run one script, and answers with whatever came of it.
+func oneScript(request []byte, code func(mark string) string) llmtest.Turn {
 	var r struct {
 		Messages []struct {
 			Role    string          `json:"role"`
@@ -58,18 +67,20 @@ func crashModel(request []byte) llmtest.Turn {
 	if last.Role == "tool" {
 		return llmtest.Turn{Text: "It is done: " + string(last.Content[:min(len(last.Content), 200)])}
 	}
-	mark := taskMark.FindString(string(last.Content))
-	code := `const rows = await callMCPTool("database__query", {query: "SELECT email FROM customers LIMIT 3"});
-		await fs.writeFile("/artifacts/` + mark + `-" + crypto.randomUUID(), rows.map(r => r.email).join("\n"));
-		console.log("ran ` + mark + `", rows[0].email);
-		return rows.length;`
-	arguments, _ := json.Marshal(map[string]string{"code": code})
+	arguments, _ := json.Marshal(map[string]string{"code": code(taskMark.FindString(string(last.Content)))})
 	return llmtest.Turn{Text: "I run a script.", Calls: []llm.Call{{ID: "c1", Name: "execute_code", Arguments: string(arguments)}}}
+}
+
+// crashClients are clients of servers that may be away.
+type crashClients struct {
+	t *testing.T
+	// address is where a server is now, and a channel that is closed when that changes.
+	address func() (base string, changed <-chan struct{})
 }
 
 // crashServer is a server that is killed and started again in the same folder.
 type crashServer struct {
-	t   *testing.T
+	crashClients
 	env []string
 
 	mu      sync.Mutex // guards all below
@@ -83,6 +94,13 @@ type life struct {
 	ready   chan struct{}
 	log     bytes.Buffer // read after over
 	over    chan struct{}
+}
+
+// newCrashServer makes a server that is not there yet.
+func newCrashServer(t *testing.T, env []string) *crashServer {
+	s := &crashServer{env: env, changed: make(chan struct{})}
+	s.crashClients = crashClients{t, s.where}
+	return s
 }
 
 func (s *crashServer) start() *life {
@@ -127,8 +145,8 @@ func (s *crashServer) setBase(base string) {
 	s.changed = make(chan struct{})
 }
 
-// address is where the server is now, and a channel that is closed when that changes.
-func (s *crashServer) address() (string, <-chan struct{}) {
+// where is the server's address.
+func (s *crashServer) where() (string, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.base, s.changed
@@ -142,7 +160,7 @@ func (l *life) kill(t *testing.T) {
 }
 
 // again does something until it works: while the server is away, nothing does.
-func (s *crashServer) again(ctx context.Context, do func(base string) error) error {
+func (s crashClients) again(ctx context.Context, do func(base string) error) error {
 	for {
 		base, changed := s.address()
 		err := errors.New("the server was never there")
@@ -169,7 +187,7 @@ type crashTask struct {
 	seen           []string // types of its events, from number 1
 }
 
-func (s *crashServer) submit(ctx context.Context, c *http.Client, task *crashTask) error {
+func (s crashClients) submit(ctx context.Context, c *http.Client, task *crashTask) error {
 	body, err := json.Marshal(map[string]any{
 		"userId": task.user, "task": "Write to " + task.mark + "@planted.example about " + task.mark + ".",
 		"files": []map[string]any{{"name": task.mark + ".csv", "content": []byte("mail\n" + task.mark + "@planted.example\n")}},
@@ -203,7 +221,7 @@ func (s *crashServer) submit(ctx context.Context, c *http.Client, task *crashTas
 }
 
 // follow reads a task's events to the last, over as many connections as it takes.
-func (s *crashServer) follow(ctx context.Context, c *http.Client, task *crashTask) error {
+func (s crashClients) follow(ctx context.Context, c *http.Client, task *crashTask) error {
 	return s.again(ctx, func(base string) error {
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/tasks/"+task.id+"/events?userId="+task.user, nil)
 		if err != nil {
@@ -273,11 +291,11 @@ func TestKilledServerLosesNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	model := llmtest.NewEndlessServer(t, crashModel)
-	s := &crashServer{t: t, changed: make(chan struct{}), env: []string{
+	s := newCrashServer(t, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=" + dir, "CATALOG=" + catalog, "PORT=0", "MCP_PORT=0",
 		"SANDBOX_BACKEND=wasm", "LLM_PROVIDER=openai", "LLM_API_KEY=key", "LLM_MODEL=scripted", "LLM_BASE_URL=" + model.OpenAIURL(),
 		"RATE_LIMIT_MAX=0", "LOG_FORMAT=json", "LOG_LEVEL=info",
-	}}
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(kills+2)*crashTime)
 	defer cancel()
 	tasks := make([]*crashTask, kills*tasksPerKill)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == keeperCommand {
 		os.Exit(run(context.Background(), os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 	}
-	testscript.Main(m, map[string]func(){"airlock": main})
+	testscript.Main(m, map[string]func(){"airlock": main, natsNode: runNATSNode})
 }
 
 // TestStories runs what people type, with real processes: see testdata/stories.

@@ -13,13 +13,15 @@ import (
 const (
 	// tryTime is how long one answer of an external Store is waited for. While a cluster
 	// looks for a new leader there is none, or it is lost.
-	tryTime = 4 * time.Second
+	tryTime = 3 * time.Second
 	// tryAgain is how long to wait before the next try.
 	tryAgain = 200 * time.Millisecond
+	// stubborn is how long an external Store is asked in all, where its caller sets no end.
+	stubborn = 20 * time.Second
 )
 
 // again asks an external Store until it answers, each time for tryTime, as long as ctx
-// allows, or patience where it sets no end. op must do no harm when it is done twice.
+// allows, or stubborn where it sets no end. op must do no harm when it is done twice.
 func (s *Store) again(ctx context.Context, op func(context.Context) error) error {
 	return s.againFor(ctx, tryTime, op)
 }
@@ -31,7 +33,7 @@ func (s *Store) againFor(ctx context.Context, each time.Duration, op func(contex
 	}
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = context.WithTimeout(ctx, stubborn)
 		defer cancel()
 	}
 	for {
@@ -39,13 +41,21 @@ func (s *Store) againFor(ctx context.Context, each time.Duration, op func(contex
 		if err == nil || !isPassing(err) || s.conn.IsClosed() {
 			return err
 		}
-		wait := time.NewTimer(tryAgain)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
+		if pause(ctx, tryAgain) != nil {
 			return err
 		}
+	}
+}
+
+// pause waits for a time, or fails with ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,6 +27,10 @@ type keyring struct {
 
 // maxOpened bounds the keys that are held ready.
 const maxOpened = 10_000
+
+// keyWait is how long the key that another process makes is waited for before it is
+// looked for again.
+const keyWait = 20 * time.Millisecond
 
 // keyName is where the key of an owner is kept.
 const keyName = "key"
@@ -71,21 +76,34 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 }
 
 // of gives the owner's key, which it makes for a new owner.
-func (k *keyring) of(ctx context.Context, owner string) (cipher.AEAD, error) {
-	aead, err := k.known(ctx, owner)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return aead, err
+func (k *keyring) of(ctx context.Context, owner string) (aead cipher.AEAD, err error) {
+	for {
+		aead, err = k.known(ctx, owner)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return aead, err
+		}
+		if err := k.make(ctx, owner); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// make keeps a key for an owner who has none, or returns some time after another process
+// did so: in a cluster that one's can be read a moment later.
+func (k *keyring) make(ctx context.Context, owner string) error {
 	fresh := make([]byte, KeySize)
 	_, _ = rand.Read(fresh) // never fails: crypto/rand ends the program instead
 	subject := k.subject(owner)
 	message := nats.NewMsg(subject)
 	message.Data = k.master.Seal(nil, nil, fresh, []byte(subject))
-	_, err = k.area.publish(ctx, message, jetstream.WithExpectLastSequencePerSubject(0))
-	if err != nil && !isConflict(err) {
-		return nil, fmt.Errorf("keep an owner's key: %w", err)
+	_, err := k.area.publish(ctx, message, jetstream.WithExpectLastSequencePerSubject(0))
+	if isConflict(err) {
+		return pause(ctx, keyWait)
 	}
-	return k.known(ctx, owner) // ours, or the one that another process made meanwhile
+	if err != nil {
+		return fmt.Errorf("keep an owner's key: %w", err)
+	}
+	return nil
 }
 
 // known gives the key of an owner for whom there is one.
