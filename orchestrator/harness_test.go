@@ -103,16 +103,18 @@ func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := skills.New(skills.Options{Library: fstest.MapFS{}, UsersDir: dir + "/skills"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var folders *mirror.Mirror
+	sharedDir := ""
 	if members != nil {
+		sharedDir = dir + "/skills-shared"
 		if folders, err = mirror.New(kept.Kept(), dir+"/mirrored"); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = folders.Close() })
+	}
+	store, err := skills.New(skills.Options{Library: fstest.MapFS{}, UsersDir: dir + "/skills", SharedDir: sharedDir, Mirror: folders})
+	if err != nil {
+		t.Fatal(err)
 	}
 	spaces, err := workspace.New(workspace.Options{Dir: dir, Mirror: folders})
 	if err != nil {

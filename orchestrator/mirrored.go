@@ -11,8 +11,8 @@ import (
 
 // Where several processes share a State, files are mirrored there too: a session's
 // workspace is kept after each of its scripts, and fetched by the process that takes the
-// session over; artifacts are kept and fetched as they are made and asked for. Without a
-// mirror all this does nothing.
+// session over; artifacts and skills are kept and fetched as they are made and asked for.
+// Without a mirror all this does nothing.
 
 // filesTime bounds how long it may take to keep or fetch files: 64 MiB take some seconds.
 const filesTime = time.Minute
@@ -21,7 +21,7 @@ const filesTime = time.Minute
 func (r *sessions) fetchFiles(s *session) error {
 	ctx, cancel := context.WithTimeout(context.Background(), filesTime)
 	defer cancel()
-	err := r.opts.Workspaces.FetchArtifacts(ctx, s.key)
+	err := errors.Join(r.opts.Workspaces.FetchArtifacts(ctx, s.key), r.opts.Skills.Fetch(s.key))
 	if err == nil && s.loaded && s.folders == nil {
 		err = r.opts.Workspaces.TakeOver(ctx, s.key, s.id)
 	}

@@ -3,10 +3,13 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"airlock/ident"
@@ -109,6 +112,91 @@ func TestFilesThatWereSentSurviveTheProcess(t *testing.T) {
 	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
 	if _, got := runIn(t, two, done.Session, "read /workspace/sent.json"); got != `"sent"` {
 		t.Errorf("there is %q", got)
+	}
+}
+
+// aSkill is a line for shell that writes one.
+func aSkill(name, result string) string {
+	return "write /skills/" + name + ".js /** Returns " + result + ". */ module.exports = async () => " + result
+}
+
+func TestSkillsAreTheSameAtAllProcesses(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	names := func(s *Service) string {
+		list, err := s.Skills(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, k := range list {
+			names = append(names, k.ID)
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	a, _ := runIn(t, one, "", aSkill("first", "1"))
+	b, _ := runIn(t, two, "", aSkill("second", "2"))
+	runIn(t, one, a, aSkill("first", "11"))
+	if _, got := runIn(t, two, b, "read /skills/first.js"); !strings.Contains(got, "11") {
+		t.Errorf("a script in the other process reads %q", got)
+	}
+	if names(one) != names(two) || names(one) != "first second" {
+		t.Errorf("one has %q, two %q", names(one), names(two))
+	}
+	versions, err := two.SkillHistory(user, "first")
+	if err != nil || len(versions) != 2 {
+		t.Fatalf("the history is %v, %v", versions, err)
+	}
+	if err := two.RollbackSkill(user, "first", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := one.Skill(user, "first"); err != nil || text.Len() != len("/** Returns 1. */ module.exports = async () => 1") {
+		t.Errorf("after a rollback elsewhere it has %d bytes, %v", text.Len(), err)
+	}
+	review, err := one.ReviewSkill(user, "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.PromoteSkill(user, "second", review.Hash); err != nil {
+		t.Fatal(err)
+	}
+	if names(one) != names(two) || names(two) != "first shared/second" {
+		t.Errorf("after a promotion one has %q, two %q", names(one), names(two))
+	}
+	if err := two.DeleteSkill(user, "shared/second"); err != nil {
+		t.Fatal(err)
+	}
+	if names(one) != "first" {
+		t.Errorf("after a removal one has %q", names(one))
+	}
+}
+
+// TestSkillsSavedAtOnceAreAllKept guards the index, which both processes write.
+func TestSkillsSavedAtOnceAreAllKept(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	var work sync.WaitGroup
+	var last *Service
+	for n := range 2 {
+		s := sharing(t, url, all.join(fmt.Sprint("process", n)), llmtest.NewScript(), shell)
+		last = s
+		work.Go(func() {
+			var id ident.Session
+			for i := range 4 {
+				out, err := s.Execute(t.Context(), ExecuteRequest{User: user, Session: id, Language: sandbox.JavaScript, Code: aSkill(fmt.Sprintf("skill%d_%d", n, i), fmt.Sprint(i))})
+				if err != nil || len(out.Saved) != 1 {
+					t.Errorf("saved %v, refused %v, %v", out.Saved, out.Refused, err)
+				}
+				id = out.Session
+			}
+		})
+	}
+	work.Wait()
+	if list, err := last.Skills(user); err != nil || len(list) != 8 {
+		t.Errorf("%d skills are kept, %v", len(list), err)
 	}
 }
 

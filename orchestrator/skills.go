@@ -21,9 +21,19 @@ import (
 	"airlock/skills"
 )
 
+// skillsOf is the user's pseudonym, with their skills as they are in all processes.
+func (s *Service) skillsOf(user ident.User) (string, error) {
+	key := s.opts.Pseudonym.User(user)
+	return key, s.opts.Skills.Fetch(key)
+}
+
 // Skills lists what the user's tasks can use.
 func (s *Service) Skills(user ident.User) ([]skills.Skill, error) {
-	return s.opts.Skills.List(s.opts.Pseudonym.User(user), s.toolPrints(servers.Caller{User: user}))
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	return s.opts.Skills.List(key, s.toolPrints(servers.Caller{User: user}))
 }
 
 // SearchSkills ranks them for a text.
@@ -36,12 +46,20 @@ func (s *Service) SearchSkills(user ident.User, text pii.Raw) ([]skills.Match, e
 	if err != nil {
 		return nil, fmt.Errorf("tokenize the query: %w", err)
 	}
-	return s.opts.Skills.Search(s.opts.Pseudonym.User(user), pii.Cut(query, matchBytes), s.toolPrints(servers.Caller{User: user}))
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	return s.opts.Skills.Search(key, pii.Cut(query, matchBytes), s.toolPrints(servers.Caller{User: user}))
 }
 
 // Skill returns one skill and its text.
 func (s *Service) Skill(user ident.User, name string) (skills.Skill, pii.Raw, error) {
-	return s.opts.Skills.Get(s.opts.Pseudonym.User(user), name, s.toolPrints(servers.Caller{User: user}))
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return skills.Skill{}, pii.Raw{}, err
+	}
+	return s.opts.Skills.Get(key, name, s.toolPrints(servers.Caller{User: user}))
 }
 
 // AddSkill saves an upload as the user's. What is wrong with it is a *skills.Fault.
@@ -56,12 +74,20 @@ func (s *Service) DeleteSkill(user ident.User, name string) error {
 
 // SkillHistory lists a skill's versions.
 func (s *Service) SkillHistory(user ident.User, name string) ([]skills.Version, error) {
-	return s.opts.Skills.History(s.opts.Pseudonym.User(user), name)
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	return s.opts.Skills.History(key, name)
 }
 
 // SkillDiff compares two versions of a skill.
 func (s *Service) SkillDiff(user ident.User, name string, from, to int) ([]skills.FileDiff, error) {
-	return s.opts.Skills.Diff(s.opts.Pseudonym.User(user), name, from, to)
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, err
+	}
+	return s.opts.Skills.Diff(key, name, from, to)
 }
 
 // RollbackSkill saves an earlier version again.
@@ -71,17 +97,29 @@ func (s *Service) RollbackSkill(user ident.User, name string, number int) error 
 
 // ReviewSkill tells what a promotion would change.
 func (s *Service) ReviewSkill(user ident.User, name string) (skills.Review, error) {
-	return s.opts.Skills.Review(s.opts.Pseudonym.User(user), name)
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return skills.Review{}, err
+	}
+	return s.opts.Skills.Review(key, name)
 }
 
 // PromoteSkill moves a user's skill, as it was reviewed, to those of everybody.
 func (s *Service) PromoteSkill(user ident.User, name, hash string) (skills.Skill, error) {
-	return s.opts.Skills.Promote(s.opts.Pseudonym.User(user), name, hash, s.origin(user))
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return skills.Skill{}, err
+	}
+	return s.opts.Skills.Promote(key, name, hash, s.origin(user))
 }
 
 // ZipSkill packs a skill.
 func (s *Service) ZipSkill(user ident.User, name string) (data []byte, file string, err error) {
-	return s.opts.Skills.Zip(s.opts.Pseudonym.User(user), name)
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, "", err
+	}
+	return s.opts.Skills.Zip(key, name)
 }
 
 func (s *Service) origin(user ident.User) skills.Origin {
@@ -102,7 +140,10 @@ var ErrNoChecks = errors.New("the skill has neither an example nor a test")
 // ends with them, and notes the outcome. A check passes if its script ends well; a
 // test's must return neither false nor null.
 func (s *Service) VerifySkill(ctx context.Context, user ident.User, name string) ([]SkillCheck, error) {
-	key := s.opts.Pseudonym.User(user)
+	key, err := s.skillsOf(user)
+	if err != nil {
+		return nil, err
+	}
 	checks, hash, err := s.opts.Skills.Checks(key, name)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"airlock/workspace/mirror"
 )
 
 // change is one change under way of what an owner keeps.
@@ -15,7 +17,8 @@ type change struct {
 	scope   Scope
 	index   index
 	changed bool
-	dropped []dropped // to delete once the index is written
+	dropped []dropped    // to delete once the index is written
+	after   func() error // what is to be done once all is kept; nil for nothing
 }
 
 // dropped is a version, or, with number 0, all of an entry's.
@@ -24,32 +27,64 @@ type dropped struct {
 	number int
 }
 
+// maxTries bounds how often a change is made anew since another process was faster.
+const maxTries = 10
+
 // change lets do change an owner's skills, alone, and keeps the result unless do
-// fails.
+// fails. Where another process has changed them meanwhile, do is called again.
 func (s *Store) change(owner string, scope Scope, do func(*change) error) error {
 	unlock, err := s.shelf.lock(owner)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	for range maxTries {
+		if err = s.changeOnce(owner, scope, do); !errors.Is(err, mirror.ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// changeOnce is change for who holds the lock. It fails with mirror.ErrConflict if
+// another process has changed the owner's skills meanwhile.
+func (s *Store) changeOnce(owner string, scope Scope, do func(*change) error) error {
+	if err := s.pull(owner); err != nil {
+		return err
+	}
 	c := &change{store: s, owner: owner, scope: scope}
+	var err error
 	if c.index, err = s.shelf.index(owner); err != nil {
 		return err
 	}
 	if err := do(c); err != nil {
 		return err
 	}
-	if !c.changed {
-		return nil
+	if c.changed {
+		if err := c.keep(); err != nil {
+			return err
+		}
 	}
-	if err := s.shelf.setIndex(owner, c.index); err != nil {
+	if c.after != nil {
+		return c.after()
+	}
+	return nil
+}
+
+// keep writes what was changed, and keeps it where other processes find it.
+func (c *change) keep() error {
+	s := c.store
+	if err := s.shelf.setIndex(c.owner, c.index); err != nil {
 		return err
 	}
 	var errs []error
 	for _, d := range c.dropped {
-		errs = append(errs, s.shelf.drop(owner, d.entry, d.number))
+		errs = append(errs, s.shelf.drop(c.owner, d.entry, d.number))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return s.push(c.owner)
 }
 
 // save keeps a bundle as the current version, or says by a Fault why it must not.

@@ -84,8 +84,8 @@ func (c *commit) run(ctx context.Context) error {
 		c.changed = true
 	}
 	if !maps.Equal(c.from, before) {
-		// Before the index: a copy that seems newer than what is kept does no harm.
-		return c.store.shelf.writeJSON(manifest, c.from)
+		// After the index: what is kept and newer than the copy seems is found to be equal.
+		c.after = func() error { return c.store.shelf.writeJSON(manifest, c.from) }
 	}
 	return nil
 }

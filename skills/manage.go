@@ -246,12 +246,19 @@ func (s *Store) Promote(userKey, name, hash string, o Origin) (Skill, error) {
 		return Skill{}, fmt.Errorf("promote a skill: %w", ErrNoShared)
 	}
 	bare := strings.TrimPrefix(name, "user/")
-	// Always in this order, so that two promotions do not wait for each other.
-	err := s.change(sharedOwner, ScopeShared, func(shared *change) error {
-		return s.change(userKey, ScopeUser, func(user *change) error {
-			return user.promote(shared, bare, hash, o)
-		})
+	entry := ""
+	err := s.change(sharedOwner, ScopeShared, func(shared *change) (err error) {
+		entry, err = shared.promote(userKey, bare, hash, o)
+		return err
 	})
+	if err == nil {
+		err = s.change(userKey, ScopeUser, func(user *change) error {
+			if user.index.Skills[entry].current().Hash == hash { // else it was changed meanwhile, and stays the user's
+				user.remove(entry)
+			}
+			return nil
+		})
+	}
 	if err != nil {
 		return Skill{}, fmt.Errorf("promote a skill: %w", err)
 	}
@@ -259,28 +266,29 @@ func (s *Store) Promote(userKey, name, hash string, o Origin) (Skill, error) {
 	return p.Skill, err
 }
 
-func (c *change) promote(shared *change, bare, hash string, o Origin) error {
-	entry, ok := c.index.entry(bare)
+// promote takes over a user's skill. It gives the entry that the skill is.
+func (c *change) promote(userKey, bare, hash string, o Origin) (entry string, err error) {
+	ix, err := c.store.shelf.index(userKey)
+	if err != nil {
+		return "", err
+	}
+	entry, ok := ix.entry(bare)
 	if !ok {
-		return ErrUnknown
+		return "", ErrUnknown
 	}
-	v := c.index.Skills[entry].current()
+	v := ix.Skills[entry].current()
 	if v.Hash != hash {
-		return ErrChanged
+		return "", ErrChanged
 	}
-	b, err := c.store.shelf.get(c.owner, entry, v.Number)
+	b, err := c.store.shelf.get(userKey, entry, v.Number)
 	if err != nil {
-		return err
+		return "", err
 	}
-	err = shared.save(b, Version{How: ByPromotion, Author: c.owner, Session: v.Session, Task: v.Task, Verified: v.Verified}, o.Tools)
+	err = c.save(b, Version{How: ByPromotion, Author: userKey, Session: v.Session, Task: v.Task, Verified: v.Verified}, o.Tools)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := c.store.publish(b); err != nil {
-		return err
-	}
-	c.remove(entry)
-	return nil
+	return entry, c.store.publish(b)
 }
 
 // publish puts a bundle into the shared folder, whole.

@@ -25,6 +25,7 @@ import (
 
 	"airlock/pii"
 	"airlock/pii/detect"
+	"airlock/workspace/mirror"
 	"airlock/workspace/rooted"
 )
 
@@ -111,6 +112,8 @@ type Options struct {
 	MaxSkills int
 	// MaxBytes bounds their current versions together; 0 means 20 MiB.
 	MaxBytes int
+	// Mirror keeps all of it where other processes find it; nil where there are none.
+	Mirror *mirror.Mirror
 }
 
 // Store keeps the skills of everybody.
@@ -124,6 +127,7 @@ type Store struct {
 	parsers   parsers
 	maxSkills int
 	maxBytes  int
+	mirror    *mirror.Mirror // nil where no other process needs the skills
 }
 
 // New opens a store. A shipped skill that is not well-formed is an error.
@@ -131,7 +135,7 @@ func New(o Options) (*Store, error) {
 	if o.UsersDir == "" || o.MaxSkills < 0 || o.MaxBytes < 0 {
 		return nil, errors.New("open skills: a folder for users' skills is needed, and limits that are not negative")
 	}
-	s := &Store{sharedDir: o.SharedDir, maxSkills: cmp.Or(o.MaxSkills, 200), maxBytes: cmp.Or(o.MaxBytes, 20<<20)}
+	s := &Store{sharedDir: o.SharedDir, maxSkills: cmp.Or(o.MaxSkills, 200), maxBytes: cmp.Or(o.MaxBytes, 20<<20), mirror: o.Mirror}
 	if err := s.open(o); err != nil {
 		return nil, errors.Join(fmt.Errorf("open skills: %w", err), s.Close())
 	}

@@ -213,11 +213,14 @@ func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, 
 		return k, err
 	}
 	shared, users := filepath.Join(c.DataDir, "skills", "shared"), filepath.Join(c.DataDir, "skills", "users")
-	k.skills, err = skills.New(skills.Options{Library: skills.Library(), SharedDir: shared, UsersDir: users, Detector: detector})
+	k.skills, err = skills.New(skills.Options{Library: skills.Library(), SharedDir: shared, UsersDir: users, Detector: detector, Mirror: folders})
 	if err != nil {
 		return k, fmt.Errorf("open the skills: %w", err)
 	}
 	s.closers = append(s.closers, k.skills.Close)
+	if err := k.skills.KeepShared(); err != nil {
+		return k, err
+	}
 	if k.workspaces, err = workspace.New(workspace.Options{Dir: c.DataDir, Mirror: folders}); err != nil {
 		return k, fmt.Errorf("open the workspaces: %w", err)
 	}

@@ -56,6 +56,7 @@ var tiers = [][]string{
 	{"orchestrator/api", "orchestrator/web", "orchestrator/mcpserver"},
 	{"orchestrator"},
 	{"bridge", "runtime/wasm", "runtime/docker", "skills", "workspace", "orchestrator/llm", "orchestrator/state", "orchestrator/auth", "orchestrator/metrics", "orchestrator/origins", "orchestrator/docstring"},
+	{"workspace/mirror"},
 	{"runtime/sandbox", "runtime/helpers", "discovery", "workspace/rooted"},
 	{"servers"},
 	{"pii"},
