@@ -99,7 +99,7 @@ func (s *stage) turn(body []byte) llmtest.Turn {
 	for _, m := range request.Messages {
 		switch m.Role {
 		case "user":
-			text, ran = fmt.Sprint(m.Content), false
+			text, ran = askedIn(fmt.Sprint(m.Content)), false
 		case "tool":
 			ran = true
 		}
@@ -121,6 +121,14 @@ func (s *stage) turn(body []byte) llmtest.Turn {
 		return llmtest.Turn{Text: "You said: " + text, Usage: usage}
 	}
 	return llmtest.Turn{Text: "I write a script for that.", Usage: usage, Calls: []llm.Call{call(s.t, string(code))}}
+}
+
+// askedIn is the task in what a model is told, after the note on its files.
+func askedIn(said string) string {
+	if note, task, ok := strings.Cut(said, "\n\n"); ok && strings.HasPrefix(note, "Files that came") {
+		return task
+	}
+	return said
 }
 
 func call(t *testing.T, code string) llm.Call {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -68,6 +69,10 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 		}
 	}
 	credential, ok := auth.Bearer(string(h.Peek(fiber.HeaderAuthorization)))
+	if visitors, is := s.page.(Visitors); is && bytes.HasPrefix(h.RequestURI(), []byte(pagePrefix)) { // routes of the API know no cookies
+		credential = visitors.Credential(string(h.Peek(fiber.HeaderCookie)))
+		ok = credential != ""
+	}
 	if ok {
 		_, err := s.opts.Authenticator.Authenticate(s.ctx, credential)
 		ok = err == nil
@@ -76,6 +81,13 @@ func (s *Server) admitBody(h *fasthttp.RequestHeader) (c fasthttp.RequestConfig)
 		c.MaxRequestBodySize = strangersBody
 	}
 	return c
+}
+
+// Visitors is implemented by pages to which people sign in.
+type Visitors interface {
+	// Credential is what the visitor who sends a Cookie header signed in with, "" if
+	// nobody did. It may be called concurrently.
+	Credential(cookie string) string
 }
 
 // stillAuthorized makes a check of the request's credential that outlives the handler:

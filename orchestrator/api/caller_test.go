@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -129,6 +130,39 @@ func TestStrangersBodiesAreNotReadIntoMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, _, body := send("POST", "/task", tc.body, "Authorization", tc.credential); status != tc.status {
+				t.Errorf("answered %d %s", status, body)
+			}
+		})
+	}
+}
+
+// signedIn is a page whose cookie is the credential itself.
+type signedIn struct{ http.HandlerFunc }
+
+func (signedIn) Credential(cookie string) string { return strings.TrimPrefix(cookie, "in=") }
+
+// TestVisitorsBodiesCountAsTheirCredentials is about the cookie of a page: it lets a large
+// body in for who may call, on the page alone.
+func TestVisitorsBodiesCountAsTheirCredentials(t *testing.T) {
+	t.Parallel()
+	page := signedIn{func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }}
+	send := startWith(t, Options{
+		Service: &fakeService{vault: newVault(t)}, Port: "3000", Authenticator: fakeCallers{"ann": {User: "ann", Rights: all}},
+		Page: func(*http.Client, string) (http.Handler, error) { return page, nil },
+	})
+	large := `{"task":"` + strings.Repeat("x", strangersBody) + `"}`
+	for name, tc := range map[string]struct {
+		path, header, value string
+		status              int
+	}{
+		"a visitor":                    {"/ui/ask", "Cookie", "in=ann", http.StatusOK},
+		"a cookie that nobody gave":    {"/ui/ask", "Cookie", "in=eve", http.StatusRequestEntityTooLarge},
+		"no cookie":                    {"/ui/ask", "Cookie", "", http.StatusRequestEntityTooLarge},
+		"a key in place of a cookie":   {"/ui/ask", "Authorization", "Bearer ann", http.StatusRequestEntityTooLarge},
+		"a cookie outside of the page": {"/task", "Cookie", "in=ann", http.StatusRequestEntityTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if status, _, body := send("POST", tc.path, large, tc.header, tc.value); status != tc.status {
 				t.Errorf("answered %d %s", status, body)
 			}
 		})

@@ -140,19 +140,28 @@ func (p *Page) showTurn(w http.ResponseWriter, r *http.Request, v *visit) error 
 	return nil
 }
 
+// file comes with a task. The API looks into it.
+type file struct {
+	Name    string `json:"name"`
+	Content string `json:"content"` // base64
+}
+
 // ask begins a task. The page then shows its turn, or opens the new chat.
 func (p *Page) ask(w http.ResponseWriter, r *http.Request, v *visit) error {
 	var body struct {
 		Task    string `json:"task"`
 		Session string `json:"session"`
+		Files   []file `json:"files"`
 	}
 	if err := readJSON(r, &body); err != nil {
 		return err
 	}
-	request := map[string]string{"userId": v.about.User, "task": body.Task}
-	if body.Session != "" {
-		request["sessionId"] = body.Session
-	}
+	request := struct {
+		User    string `json:"userId"`
+		Task    string `json:"task"`
+		Session string `json:"sessionId,omitempty"`
+		Files   []file `json:"files,omitempty"`
+	}{v.about.User, body.Task, body.Session, body.Files}
 	answer, err := v.open(r.Context(), http.MethodPost, "/task", request, "Prefer", "respond-async")
 	if err != nil {
 		return err

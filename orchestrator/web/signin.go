@@ -69,6 +69,12 @@ func (k cookies) credential(r *http.Request) string {
 	return s.Credential
 }
 
+// Credential is what the visitor who sends a Cookie header signed in with, "" if nobody
+// did.
+func (p *Page) Credential(cookie string) string {
+	return p.cookies.credential(&http.Request{Header: http.Header{"Cookie": {cookie}}})
+}
+
 func (p *Page) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if !p.opts.SignIn {
 		http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -79,8 +79,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the reader may be gone
 }
 
-// maxBody bounds what the page's script sends.
-const maxBody = 2 << 20
+// maxBody bounds what the page's script sends, in bytes: as much as the API takes.
+const maxBody = 8 << 20
 
 // readJSON takes JSON by that name only, which no form of another page can send.
 func readJSON(r *http.Request, into any) error {

@@ -234,7 +234,7 @@ func TestAskingOpensTheTurn(t *testing.T) {
 	t.Parallel()
 	f := chatAPI()
 	visit := visitPage(t, f)
-	answer, body := visit("POST", "/ui/ask", `{"task":"Count","session":"ses_1"}`)
+	answer, body := visit("POST", "/ui/ask", `{"task":"Count","session":"ses_1","files":[{"name":"a.csv","content":"eA=="}]}`)
 	var got struct{ Task, Session, HTML string }
 	if err := json.Unmarshal([]byte(body), &got); err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("answered %d %s", answer.StatusCode, body)
@@ -242,7 +242,7 @@ func TestAskingOpensTheTurn(t *testing.T) {
 	if got.Task != "task_1" || got.Session != "ses_1" || !strings.Contains(got.HTML, `id="turn-task_1"`) {
 		t.Errorf("answered %+v", got)
 	}
-	if want := `POST /task {"sessionId":"ses_1","task":"Count","userId":"local"}`; !strings.Contains(strings.Join(f.asked, "\n"), want) {
+	if want := `POST /task {"userId":"local","task":"Count","sessionId":"ses_1","files":[{"name":"a.csv","content":"eA=="}]}`; !strings.Contains(strings.Join(f.asked, "\n"), want) {
 		t.Errorf("the API was asked\n%s\nnot\n%s", strings.Join(f.asked, "\n"), want)
 	}
 }

@@ -395,6 +395,56 @@ part("a skill's history is looked at, restored, shared and deleted", async () =>
   complaints.expect(/status of 403/);
 });
 
+part("files go with a task", async () => {
+  const page = await open(config.played, { viewport: { width: 360, height: 740 } });
+  const named = (name, text) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+  const chips = page.locator("#attached li");
+  const chooser = page.waitForEvent("filechooser");
+  await page.focus("[data-action=attach]");
+  await page.keyboard.press("Enter");
+  await (await chooser).setFiles([named("people.csv", "mail\nann@example.org\n"), named("notes.txt", "x")]);
+  await chips.nth(1).waitFor();
+  check((await page.textContent("#live")).includes("2 files"), "who cannot see is not told of the files");
+  const give = (kind, name, size) => page.evaluate(([kind, name, size]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([size ? new Uint8Array(size) : "given"], name));
+    const e = kind === "drop" ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }) : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+    document.getElementById("task").dispatchEvent(e);
+  }, [kind, name, size]);
+  await give("drop", "people.csv");
+  await give("paste", ".a-name-that-is-much-longer-than-the-screen-of-a-phone-is-wide-and-has-no-place-to-break.bin", 2_000_000);
+  await chips.nth(3).waitFor();
+  await give("drop", "large.bin", 5_000_000);
+  await page.locator("#toasts", { hasText: "6.0 MB together" }).waitFor();
+  check((await chips.count()) === 4 && (await chips.nth(2).textContent()).includes("people-2.csv"), `attached is ${await chips.allTextContents()}`);
+  check((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, "the composer is too wide");
+  await page.locator("[aria-label='Remove notes.txt']").focus();
+  await page.keyboard.press("Enter");
+  check((await page.evaluate(() => document.activeElement.getAttribute("aria-label"))) === "Remove people-2.csv", "the focus is lost with the file");
+  const turn = await ask(page, "read my files");
+  await ends(turn);
+  const read = await turn.locator(".output").textContent();
+  check(/people\.csv: mail\n(\[EMAIL_1_|ann@example\.org)/.test(read) && read.includes("people-2.csv: given") && read.includes("3 files"), `the script read ${read}`);
+  check(await page.locator("#attached").isHidden(), "the files stay attached");
+});
+
+part("a task may be long for who has signed in, and for nobody else", async () => {
+  const page = await open(config.keyed);
+  await page.fill("#credential", config.keys.all);
+  await page.keyboard.press("Enter");
+  await page.locator("#task").waitFor();
+  await page.waitForLoadState();
+  const task = "long " + "word ".repeat(40_000);
+  await page.evaluate((text) => { document.getElementById("task").value = text; }, task);
+  await page.setInputFiles("#attach", { name: "a.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(3_000_000, 1) });
+  await page.locator("#attached li").waitFor();
+  await page.click(".send");
+  await ends(page.locator(".turn"));
+  await page.context().clearCookies();
+  const answer = await fetch(config.keyed + "/ui/ask", { method: "POST", headers: { "Content-Type": "application/json", Cookie: "airlock_session=forged" }, body: JSON.stringify({ task }) }).then((r) => r.status, () => "cut off");
+  check(answer === 413 || answer === "cut off", `a stranger's long task is answered ${answer}`);
+});
+
 part("no script from outside runs", async () => {
   const page = await open(config.played);
   const outside = [];

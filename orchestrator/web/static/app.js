@@ -222,10 +222,11 @@ const session = () => ($("chat") ? $("chat").dataset.session : "");
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("airlock") : null;
 
 /** ask sends a task. Until it is taken the composer takes no other. */
-async function ask(task) {
+async function ask(task, attached = []) {
   busy(true);
   try {
-    const answer = await json("POST", "/ui/ask", { task, session: session() });
+    const files = await Promise.all(attached.map(async ({ name, file }) => ({ name, content: await base64(file) })));
+    const answer = await json("POST", "/ui/ask", { task, session: session(), files });
     if (!session()) { location.assign("/ui/chats/" + encodeURIComponent(answer.session)); return; }
     busy(false);
     addTurn(answer.task, answer.html);
@@ -258,6 +259,87 @@ if (channel && session()) {
     addTurn(data.task, await text("GET", `/ui/tasks/${encodeURIComponent(data.task)}/turn`));
   };
   channel.postMessage({ session: session() });
+}
+
+// Files that go with the next task.
+
+const maxFiles = 100;
+const maxFileBytes = 6_000_000; // the server takes 8 MiB at once, in base64
+let files = [];
+
+const sizeOf = (list) => list.reduce((sum, { file }) => sum + file.size, 0);
+const inMB = (n) => (n < 100_000 ? (n / 1000).toFixed(1) + " KB" : (n / 1_000_000).toFixed(1) + " MB");
+
+function base64(file) {
+  return new Promise((done, fail) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result.slice(reader.result.indexOf(",") + 1));
+    reader.onerror = () => {
+      toast(`${file.name} cannot be read.`, "Remove it, or attach it again.");
+      fail(reader.error);
+    };
+    reader.readAsDataURL(file);
+  });
+}
+
+/** nameFor gives a file a name that the server takes and no other has. */
+function nameFor(file) {
+  const name = file.name.replace(/^[.\s]+/, "") || "file";
+  const dot = name.lastIndexOf(".");
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
+  let free = name;
+  for (let n = 2; files.some((f) => f.name === free); n++) free = `${stem}-${n}${ending}`;
+  return free;
+}
+
+function attach(list) {
+  for (const file of list) {
+    if (files.length >= maxFiles) toast(`No more than ${maxFiles} files go with a task.`, "Pack them into fewer.");
+    else if (sizeOf(files) + file.size > maxFileBytes) toast(`${file.name} is too large.`, `The files of a task may have ${inMB(maxFileBytes)} together.`);
+    else files.push({ name: nameFor(file), file });
+  }
+  showFiles();
+}
+
+function showFiles() {
+  $("attached").replaceChildren(...files.map(({ name, file }) => {
+    const chip = $("attachment").content.cloneNode(true);
+    chip.querySelector("span").textContent = name;
+    chip.querySelector("small").textContent = inMB(file.size);
+    chip.querySelector("button").setAttribute("aria-label", "Remove " + name);
+    return chip;
+  }));
+  $("attached").hidden = $("attached-size").hidden = files.length === 0;
+  const said = `${files.length === 1 ? "1 file" : files.length + " files"}, ${inMB(sizeOf(files))} of ${inMB(maxFileBytes)}`;
+  $("attached-size").textContent = said;
+  say(files.length ? "Attached: " + said : "No file is attached");
+}
+
+if ($("ask")) {
+  const dropped = (e) => e.dataTransfer && [...e.dataTransfer.types].includes("Files");
+  const dropping = (is) => document.body.classList.toggle("dropping", is);
+  $("attach").addEventListener("change", () => {
+    attach($("attach").files);
+    $("attach").value = "";
+    $("task").focus();
+  });
+  document.addEventListener("dragover", (e) => {
+    if (!dropped(e)) return;
+    e.preventDefault();
+    dropping(true);
+  });
+  document.addEventListener("dragleave", (e) => { if (!e.relatedTarget) dropping(false); });
+  document.addEventListener("drop", (e) => {
+    dropping(false);
+    if (!dropped(e)) return;
+    e.preventDefault();
+    attach(e.dataTransfer.files);
+  });
+  $("task").addEventListener("paste", (e) => {
+    if (!e.clipboardData.files.length || e.clipboardData.types.includes("text/plain")) return; // a sheet's cells are text
+    e.preventDefault();
+    attach(e.clipboardData.files);
+  });
 }
 
 // The pane at the side.
@@ -316,6 +398,14 @@ const asked = (el) => $("asked-" + taskOf(el)).textContent;
 const actions = {
   menu: () => menu(!document.body.classList.contains("menu-open")),
   example: (el) => { if (!isBusy()) return ask(el.dataset.task); },
+  attach: () => $("attach").click(),
+  detach: (el) => {
+    const at = [...document.querySelectorAll("#attached [data-action=detach]")].indexOf(el);
+    files.splice(at, 1);
+    showFiles();
+    const left = document.querySelectorAll("#attached [data-action=detach]");
+    (left[Math.min(at, left.length - 1)] || document.querySelector("[data-action=attach]")).focus();
+  },
   jump: () => { scroller.scrollTop = scroller.scrollHeight; },
   retry: (el) => { if (!isBusy()) return ask(asked(el)); },
   edit: (el) => {
@@ -439,7 +529,9 @@ onSubmit("ask", async () => {
   if (!task || isBusy()) return;
   field.value = "";
   try {
-    await ask(task);
+    await ask(task, files);
+    files = [];
+    if (session()) showFiles();
   } catch (error) {
     if (!field.value) field.value = task;
     throw error;
