@@ -25,7 +25,7 @@ func TestServerTakesKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	client, base := cl.system.api.Client()
-	keys, err := auth.NewKeys(cl.system.shared, cl.system.keys.callers)
+	keys, err := auth.NewKeys(cl.system.callers, cl.system.keys.callers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,22 +35,72 @@ type keysRevoke struct {
 	ID string `arg:"" help:"Id of the key, as list has it."`
 }
 
-// withKeys opens the API keys, which a running server reads too.
-func (c *Config) withKeys(do func(*auth.Keys) error) (err error) {
+// withKeys opens the API keys, which running servers read too.
+func (c *Config) withKeys(ctx context.Context, do func(*auth.Keys) error) (err error) {
 	k, err := c.openKeys()
 	if err != nil {
 		return err
 	}
-	store, err := state.OpenFiles(filepath.Join(c.DataDir, "state"))
+	store, closeStore, err := c.openKeyStore(ctx, k)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, closeStore()) }()
 	keys, err := auth.NewKeys(store, k.callers)
 	if err != nil {
 		return err
 	}
 	return do(keys)
+}
+
+// openKeyStore opens where the API keys are, and no more than that.
+func (c *Config) openKeyStore(ctx context.Context, k keys) (auth.Store, func() error, error) {
+	if c.NATSURL == "" {
+		return c.openCallerKeys(nil)
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	store, err := state.Open(ctx, state.Options{URL: c.NATSURL, Key: k.store})
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, _, err := c.openCallerKeys(store)
+	return keys, store.Close, err
+}
+
+// openCallerKeys opens the API keys: in the store that several processes share, or, as
+// only one process may have a store of its own open, in files beside it.
+func (c *Config) openCallerKeys(store *state.Store) (auth.Store, func() error, error) {
+	if c.NATSURL != "" {
+		return ofInstallation{store.Kept()}, func() error { return nil }, nil
+	}
+	files, err := state.OpenFiles(filepath.Join(c.DataDir, "state"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return files, files.Close, nil
+}
+
+// ofInstallation are values that belong to no user.
+type ofInstallation struct{ kept *state.KV }
+
+// installation is their owner. No pseudonym is as short.
+const installation = "installation"
+
+func (o ofInstallation) Put(ctx context.Context, name string, value []byte) error {
+	return o.kept.Put(ctx, installation, name, value)
+}
+
+func (o ofInstallation) Get(ctx context.Context, name string) ([]byte, error) {
+	return o.kept.Get(ctx, installation, name)
+}
+
+func (o ofInstallation) Delete(ctx context.Context, name string) error {
+	return o.kept.Delete(ctx, installation, name)
+}
+
+func (o ofInstallation) List(ctx context.Context, folder string) ([]string, error) {
+	return o.kept.List(ctx, installation, folder)
 }
 
 // maxNote bounds a key's note.
@@ -71,7 +121,7 @@ func (k keysCreate) Run(ctx context.Context, c *Config, std streams) error {
 		rights.Reveal = rights.Reveal || r == "reveal"
 		rights.Approve = rights.Approve || r == "approve"
 	}
-	return c.withKeys(func(keys *auth.Keys) error {
+	return c.withKeys(ctx, func(keys *auth.Keys) error {
 		made, text, err := keys.Create(ctx, user, rights, k.Note)
 		if err != nil {
 			return err
@@ -90,7 +140,7 @@ func (k keysCreate) Run(ctx context.Context, c *Config, std streams) error {
 
 // Run lists the keys.
 func (k keysList) Run(ctx context.Context, c *Config, std streams) error {
-	return c.withKeys(func(keys *auth.Keys) error {
+	return c.withKeys(ctx, func(keys *auth.Keys) error {
 		all, err := keys.List(ctx)
 		if err != nil {
 			return err
@@ -121,7 +171,7 @@ func rightsText(r auth.Rights) string {
 
 // Run revokes a key.
 func (k keysRevoke) Run(ctx context.Context, c *Config, std streams) error {
-	return c.withKeys(func(keys *auth.Keys) error {
+	return c.withKeys(ctx, func(keys *auth.Keys) error {
 		err := keys.Revoke(ctx, k.ID)
 		if errors.Is(err, fs.ErrNotExist) {
 			return usageError{fmt.Errorf("there is no key %q; airlock keys list shows them", k.ID)}

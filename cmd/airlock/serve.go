@@ -93,7 +93,7 @@ func (c *Config) guardAPI(ctx context.Context, s *system, callers api.Authentica
 func (c *Config) openCallers(ctx context.Context, s *system, log *zap.Logger) (api.Authenticator, error) {
 	switch c.Auth {
 	case "keys":
-		return auth.NewKeys(s.shared, s.keys.callers)
+		return auth.NewKeys(s.callers, s.keys.callers)
 	case "jwt":
 		return auth.NewIssuer(ctx, auth.IssuerOptions{
 			JWKSURL: c.AuthJWKSURL, Audience: c.AuthAudience, Issuer: c.AuthIssuer,

@@ -43,7 +43,7 @@ type system struct {
 	service *orchestrator.Service
 	manager *servers.Manager
 	wasm    *wasm.Backend
-	shared  *state.Files   // with other processes
+	callers auth.Store     // of the API keys, which other processes use too
 	members *state.Members // that share the store; nil for a store of this process alone
 	keys    keys
 	metrics *metrics.Metrics
@@ -225,10 +225,11 @@ func (c *Config) openStores(s *system, detector *detect.Detector, secrets keys, 
 		return k, fmt.Errorf("open the workspaces: %w", err)
 	}
 	s.closers = append(s.closers, k.workspaces.Close)
-	if s.shared, err = state.OpenFiles(filepath.Join(c.DataDir, "state")); err != nil {
+	var closeCallers func() error
+	if s.callers, closeCallers, err = c.openCallerKeys(k.state); err != nil {
 		return k, err
 	}
-	s.closers = append(s.closers, s.shared.Close)
+	s.closers = append(s.closers, closeCallers)
 	release, err := lockData(filepath.Join(c.DataDir, "lock"), func() error {
 		if s.aside {
 			return nil

@@ -158,7 +158,7 @@ func guarded(t *testing.T) func(*Config) {
 func serveForKeys(t *testing.T, s *stage) (base string, keys map[string]string) {
 	t.Helper()
 	base, c := serveSystem(t, s.played, guarded(t), func(c *Config) { c.Auth, c.RateLimitMax, c.RateLimitWindowMs = "keys", 1000, 60_000 })
-	store, err := auth.NewKeys(c.system.shared, c.system.keys.callers)
+	store, err := auth.NewKeys(c.system.callers, c.system.keys.callers)
 	if err != nil {
 		t.Fatal(err)
 	}
