@@ -191,6 +191,9 @@ func (s *Service) find(user ident.User, id ident.Task) (*taskState, error) {
 	if t, err := s.tasks.get(user, id); err == nil {
 		return t, nil
 	}
+	if s.kept.isCutOff() {
+		return nil, ErrCutOff
+	}
 	ctx, cancel := keepingTime()
 	defer cancel()
 	t, err := s.ended(ctx, user, id)

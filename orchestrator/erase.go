@@ -13,6 +13,7 @@ import (
 // runs.
 func (s *Service) EraseSession(ctx context.Context, user ident.User, id ident.Session) error {
 	if err := s.adopt(ctx, user, id); err != nil {
+		s.tasks.forgetSession(user, id) // what is read again is as it is elsewhere
 		return err
 	}
 	lived, err := s.sessions.remove(user, id)

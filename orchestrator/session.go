@@ -227,7 +227,7 @@ func (r *sessions) newSession(user ident.User, id ident.Session) (*session, erro
 		tools:  toolFolder{stubs: r.stubs, user: user, viewer: r.opts.visitor},
 		holder: r.kept.self(), left: make(chan struct{}),
 	}
-	if s.holder == "" && r.opts.State.Members != nil {
+	if r.kept.isCutOff() {
 		return nil, ErrCutOff
 	}
 	s.held, s.letGo = context.WithCancelCause(context.Background())
@@ -250,15 +250,15 @@ func (r *sessions) load(user ident.User, id ident.Session) error {
 	if r.vault(id) != nil {
 		return nil
 	}
-	r.loading.Lock()
-	defer r.loading.Unlock()
-	if r.vault(id) != nil {
-		return nil
-	}
 	ctx, cancel := keepingTime()
 	defer cancel()
 	if err := r.awaitLeft(ctx, id); err != nil {
 		return err
+	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if r.vault(id) != nil {
+		return nil
 	}
 	s, err := r.newSession(user, id)
 	if err != nil {
@@ -289,7 +289,7 @@ func (r *sessions) awaitLeft(ctx context.Context, id ident.Session) error {
 	r.mu.Lock()
 	s := r.byID[id]
 	r.mu.Unlock()
-	if s == nil {
+	if s == nil || !s.gone() {
 		return nil
 	}
 	select {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -42,8 +43,15 @@ type ElsewhereError struct {
 // Error implements error.
 func (*ElsewhereError) Error() string { return "another process works on this" }
 
-// watchAgain is how soon a takeover that failed is tried again.
-const watchAgain = 5 * time.Second
+const (
+	// watchAgain is how soon a takeover that failed is tried again.
+	watchAgain = 5 * time.Second
+	// readAtOnce is how many tasks of other processes are read at a time, for a list.
+	readAtOnce = 16
+)
+
+// isCutOff reports whether this process is cut off from those that share the state.
+func (k *keeper) isCutOff() bool { return k.state.Members != nil && k.self() == "" }
 
 // self is this process's name among those that share the state; empty for one alone.
 func (k *keeper) self() string {
@@ -185,20 +193,21 @@ func (s *Service) takeOver(ctx context.Context) error {
 		return err
 	}
 	resumed := 0
+	var errs []error
 	for _, one := range left {
 		err := s.resume(ctx, one)
 		switch elsewhere := (*ElsewhereError)(nil); {
 		case err == nil:
 			resumed++
 		case errors.As(err, &elsewhere), errors.Is(err, ErrMoved): // another one was faster
-		default:
-			return fmt.Errorf("resume task %s: %w", one.id, err)
+		default: // the others need not wait for this one
+			errs = append(errs, fmt.Errorf("resume task %s: %w", one.id, err))
 		}
 	}
 	if resumed > 0 {
 		s.log.Info("resumed the tasks that an earlier process left", zap.Int("tasks", resumed))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // watch lets go of all sessions when this process was cut off from the state, and takes
@@ -217,6 +226,7 @@ func (s *Service) watch(self string) {
 			self = now
 			s.cutOff(self)
 		}
+		s.tasks.forgetGone()
 		next := sweepEvery
 		if self != "" {
 			if err := s.takeOver(s.ctx); err != nil && s.ctx.Err() == nil {
@@ -318,24 +328,34 @@ func (s *Service) waitingTasks(ctx context.Context, user ident.User, skip map[id
 	if err != nil {
 		return nil, err
 	}
+	var mu sync.Mutex // guards all and errs
 	var all []Task
+	var errs []error
+	var work sync.WaitGroup
+	places := make(chan struct{}, readAtOnce)
 	for _, name := range names {
 		id := ident.Task(name)
 		if skip[id] {
 			continue
 		}
-		kept, err := s.queued(ctx, owner, id)
-		var t *taskState
-		if err == nil {
-			t, err = s.waiting(ctx, user, id, kept)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it has ended meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t.snapshot())
+		places <- struct{}{}
+		work.Go(func() {
+			defer func() { <-places }()
+			kept, err := s.queued(ctx, owner, id)
+			var t *taskState
+			if err == nil {
+				t, err = s.waiting(ctx, user, id, kept)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				all = append(all, t.snapshot())
+			case !errors.Is(err, fs.ErrNotExist): // else it has ended meanwhile
+				errs = append(errs, err)
+			}
+		})
 	}
-	return all, nil
+	work.Wait()
+	return all, errors.Join(errs...)
 }

@@ -309,3 +309,25 @@ func TestOneRequestSentToTwoProcesses(t *testing.T) {
 		t.Errorf("another request under the key: %v", err)
 	}
 }
+
+// TestWhatIsErasedElsewhereIsNotShown has a process remember a task whose session it
+// loses to another one, which erases it.
+func TestWhatIsErasedElsewhereIsNotShown(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	m := all.join("one")
+	one := sharing(t, url, m, llmtest.NewScript(llmtest.Turn{Text: "Done."}), returns("1"))
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(llmtest.Turn{Text: "Done."}), returns("1"))
+	task := runTask(t, one, TaskRequest{User: user, Text: pii.NewRaw("Write to ann@example.org.")})
+	all.change(func() { all.dead["one"], m.self = true, "one again" })
+	if next := runTask(t, two, TaskRequest{User: user, Session: task.Session, Text: pii.NewRaw("And?")}); next.Status != StatusCompleted {
+		t.Fatalf("the session went on with %s, %+v", next.Status, next.Problem)
+	}
+	if err := two.EraseSession(t.Context(), user, task.Session); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return len(tasksOf(t, one, user)) == 0 })
+	if _, err := one.Task(user, task.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("its task is %v", err)
+	}
+}

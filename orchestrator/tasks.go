@@ -229,6 +229,21 @@ func (r *tasks) earlier(request TaskRequest) (ident.Task, error) {
 	return earlier.task.ID, nil
 }
 
+// forgetGone drops the ended tasks of sessions that another process may have by now: what
+// is erased there must not be shown here.
+func (r *tasks) forgetGone() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished = slices.DeleteFunc(r.finished, func(id ident.Task) bool {
+		t := r.byID[id]
+		if t == nil || !t.session.gone() {
+			return false
+		}
+		r.forget(id)
+		return true
+	})
+}
+
 // ended notes that a task is final, or has left this process, and forgets the oldest beyond the bound.
 func (r *tasks) ended(id ident.Task) {
 	r.mu.Lock()
@@ -279,7 +294,7 @@ func (r *tasks) of(user ident.User) []*taskState {
 	defer r.mu.Unlock()
 	var found []*taskState
 	for _, t := range r.byID {
-		if t.request.User == user {
+		if t.request.User == user && !t.session.gone() {
 			found = append(found, t)
 		}
 	}

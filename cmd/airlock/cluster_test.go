@@ -36,8 +36,8 @@ const (
 	shortTasks = 40
 	// clusterUsers share them.
 	clusterUsers = 20
-	// clusterTime bounds the whole test.
-	clusterTime = 5 * time.Minute
+	// clusterTime bounds the whole test, beside a second for each task.
+	clusterTime = 3 * time.Minute
 )
 
 // nodeAt is what a server of the cluster says of itself.
@@ -191,7 +191,7 @@ func TestClusterLosesNothing(t *testing.T) {
 			t.Fatalf("AIRLOCK_CLUSTER_TASKS is %q; it must be %d or more", text, shortTasks)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), clusterTime)
+	ctx, cancel := context.WithTimeout(t.Context(), clusterTime+time.Duration(count)*time.Second)
 	defer cancel()
 	nodes, js := startNodes(t)
 	both, lives := startBoth(t, urlOf(nodes))

@@ -82,6 +82,9 @@ func (c *Config) examineStore(s *system) finding {
 		return finding{"store", true, "in the data folder; NATS_URL names an external one"}
 	}
 	detail := fmt.Sprintf("at NATS_URL, which %d other processes use now", len(s.members.Others()))
+	if c.PeerURL == "" {
+		detail += "; without PEER_URL the others cannot pass requests on to this one"
+	}
 	return finding{"store", true, detail} // it was reached, or nothing would have opened
 }
 

@@ -40,7 +40,11 @@ func (c *Config) openStore(s *system, k keys, log *zap.Logger) (*state.Store, er
 		err = fmt.Errorf("%w: another airlock serves from %s; end it, or set DATA_DIR", err, c.DataDir)
 	}
 	if err == nil && c.NATSURL != "" {
-		if s.members, err = store.Join(ctx, c.peerURL()); err == nil {
+		url := ""
+		if c.serving { // a command answers nobody
+			url = c.peerURL()
+		}
+		if s.members, err = store.Join(ctx, url); err == nil {
 			s.closers = append(s.closers, s.members.Leave)
 		}
 	}

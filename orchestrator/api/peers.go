@@ -46,12 +46,12 @@ const (
 const (
 	// findTime is how long a request may look for the process that has its session: one
 	// that dies is found dead and taken over from within that.
-	findTime = 25 * time.Second
+	findTime = 30 * time.Second
 	// findAgain is how long it waits before it looks again.
 	findAgain = 500 * time.Millisecond
 	// dialTime bounds how long it takes to reach a process.
 	dialTime = 2 * time.Second
-	// eraseTime bounds how long another process may take to erase a user.
+	// eraseTime bounds how long another process may take to erase something.
 	eraseTime = time.Minute
 )
 
@@ -198,40 +198,47 @@ func (p *pass) fail(_ http.ResponseWriter, _ *http.Request, err error) {
 	}
 }
 
-// eraseElsewhere lets the other processes erase what they hold of a user.
-func (s *Server) eraseElsewhere(c *fiber.Ctx) error {
+// eraseElsewhere lets the other processes erase what they hold of what a request names,
+// each as that request would have it do. Erased says that one of them had something.
+func (s *Server) eraseElsewhere(c *fiber.Ctx) (erased bool, err error) {
 	if _, ok := passedOn(c); ok || s.opts.Peers == nil {
-		return nil
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, eraseTime)
 	defer cancel()
 	uri := string(c.Request().RequestURI())
 	for member, base := range s.opts.Peers.Others() {
-		if err := s.eraseAt(ctx, member, base, auth.Passed{To: member, Method: fiber.MethodDelete, URI: uri, Host: hostOf(c), Caller: callerOf(c)}); err != nil {
-			s.log(c).Warn("another process did not erase a user", zap.Error(err))
-			return problem{fiber.StatusServiceUnavailable, "peer_unreachable", "not all processes could erase what they hold of the user", "send the request again in some seconds; set PEER_URL on each airlock process"}
+		if base == "" {
+			continue // nobody can ask it
+		}
+		status, err := s.eraseAt(ctx, base, auth.Passed{To: member, Method: fiber.MethodDelete, URI: uri, Host: hostOf(c), Caller: callerOf(c)})
+		switch status {
+		case http.StatusNoContent:
+			erased = true
+		case http.StatusNotFound, http.StatusMisdirectedRequest: // not with that one
+		case http.StatusConflict:
+			return false, orchestrator.ErrWorking
+		default:
+			s.log(c).Warn("another process did not erase what it was asked to", zap.String("peer", member), zap.Int("status", status), zap.Error(err))
+			return false, problem{fiber.StatusServiceUnavailable, "peer_unreachable", "not all processes could erase what they hold", "send the request again in some seconds; look whether each PEER_URL is reachable from the other processes"}
 		}
 	}
-	return nil
+	return erased, nil
 }
 
-func (s *Server) eraseAt(ctx context.Context, member, base string, passed auth.Passed) error {
+func (s *Server) eraseAt(ctx context.Context, base string, passed auth.Passed) (status int, err error) {
 	token, err := s.opts.PeerTokens.Sign(passed)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r, err := http.NewRequestWithContext(ctx, passed.Method, base+passed.URI, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r.Header.Set(peerHeader, token)
 	answer, err := s.peerTransport.RoundTrip(r)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusNoContent {
-		return fmt.Errorf("the process %s answered %d", member, answer.StatusCode)
-	}
-	return nil
+	return answer.StatusCode, answer.Body.Close()
 }

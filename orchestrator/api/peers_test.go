@@ -242,6 +242,26 @@ func TestUserIsErasedInAllProcesses(t *testing.T) {
 	}
 }
 
+func TestSessionIsErasedInAllProcesses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		here, there error
+		status      int
+	}{
+		"it is there":       {orchestrator.ErrNotFound, nil, http.StatusNoContent},
+		"it is here":        {nil, orchestrator.ErrNotFound, http.StatusNoContent},
+		"it is nowhere":     {orchestrator.ErrNotFound, orchestrator.ErrNotFound, http.StatusNotFound},
+		"a task runs there": {orchestrator.ErrNotFound, orchestrator.ErrWorking, http.StatusConflict},
+		"there it fails":    {nil, errors.New("cannot"), http.StatusServiceUnavailable},
+	} {
+		o := front(t, startPeer(t, &fakeService{err: c.there}))
+		o.Service = &fakeService{err: c.here}
+		if status, _, body := startWith(t, o)("DELETE", "/sessions/ses_1", "", "Authorization", "Bearer key"); status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, status, body, c.status)
+		}
+	}
+}
+
 type erasing struct {
 	*fakeService
 	erased atomic.Value

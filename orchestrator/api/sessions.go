@@ -2,10 +2,12 @@ package api
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/gofiber/fiber/v2"
 
 	"airlock/ident"
+	"airlock/orchestrator"
 	"airlock/pii"
 )
 
@@ -15,7 +17,12 @@ func (s *Server) eraseSession(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := s.opts.Service.EraseSession(s.ctx, user, ident.Session(c.Params("id"))); err != nil {
+	erased, err := s.eraseElsewhere(c)
+	if err != nil {
+		return err
+	}
+	err = s.opts.Service.EraseSession(s.ctx, user, ident.Session(c.Params("id")))
+	if err != nil && !(erased && errors.Is(err, orchestrator.ErrNotFound)) {
 		return err
 	}
 	return c.SendStatus(fiber.StatusNoContent)
@@ -46,7 +53,7 @@ func (s *Server) eraseUser(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := s.eraseElsewhere(c); err != nil {
+	if _, err := s.eraseElsewhere(c); err != nil {
 		return err
 	}
 	if err := s.opts.Service.EraseUser(s.ctx, user); err != nil {

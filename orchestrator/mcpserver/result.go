@@ -61,7 +61,7 @@ func (s *session) failed(ctx context.Context, what string, err error) *mcp.CallT
 		return s.refusal(refused.Message, refused.Hint)
 	case errors.Is(err, orchestrator.ErrLanguage):
 		return s.refusal(what+": no sandbox here runs that language", languageHint)
-	case errors.Is(err, orchestrator.ErrFull), errors.Is(err, orchestrator.ErrClosed):
+	case errors.Is(err, orchestrator.ErrFull), errors.Is(err, orchestrator.ErrClosed), errors.Is(err, orchestrator.ErrCutOff), errors.Is(err, orchestrator.ErrMoved):
 		return s.refusal(what+": "+err.Error(), "try again in a minute")
 	case errors.Is(err, orchestrator.ErrInvalid), errors.Is(err, orchestrator.ErrTooLarge):
 		return s.refusal(what+": "+err.Error(), "")

@@ -25,7 +25,7 @@ type pace struct {
 	missed int
 }
 
-var usualPace = pace{beat: time.Second, lost: 10 * time.Second, missed: 12}
+var usualPace = pace{beat: time.Second, lost: 14 * time.Second, missed: 17}
 
 const (
 	membersStream = "AIRLOCK_MEMBERS"
@@ -196,7 +196,7 @@ func (m *Members) run(ctx context.Context) {
 
 // round gives one sign of life and listens once.
 func (m *Members) round(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(m.pace.beat, m.pace.lost/4))
+	ctx, cancel := context.WithTimeout(ctx, max(m.pace.beat, m.pace.lost/5))
 	defer cancel()
 	if err := m.sign(ctx); err != nil {
 		return err
