@@ -241,6 +241,9 @@ func (r *sessions) register(s *session) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.byID[s.id] != nil { // it was let go of just now, and has not ended here
+		return ErrMoved
+	}
 	r.byID[s.id] = s
 	return nil
 }
