@@ -2,7 +2,9 @@ package web
 
 import (
 	"archive/zip"
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -11,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"go.uber.org/zap"
 )
 
 func (v *visit) artifacts(ctx context.Context) ([]artifact, error) {
@@ -45,11 +49,15 @@ func (v *visit) readFile(ctx context.Context, name, query string, most int64) (d
 	if err != nil {
 		return nil, "", fmt.Errorf("read a file: %w", err)
 	}
-	kind, _, err = mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	return data, kindOf(answer), nil
+}
+
+func kindOf(answer *http.Response) string {
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil {
-		kind = "application/octet-stream"
+		return "application/octet-stream"
 	}
-	return data, kind, nil
+	return kind
 }
 
 // inert is the policy for what is not a page of ours, wherever it is opened.
@@ -59,16 +67,18 @@ const inert = "default-src 'none'; sandbox"
 var pictures = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
 
 func (p *Page) imageFile(w http.ResponseWriter, r *http.Request, v *visit) error {
-	data, kind, err := v.readFile(r.Context(), r.PathValue("name"), "", maxAnswer)
+	answer, err := v.openFile(r.Context(), r.PathValue("name"), "")
 	if err != nil {
 		return err
 	}
+	defer answer.Body.Close()
+	kind := kindOf(answer)
 	if !slices.Contains(pictures, kind) {
 		return &problem{Status: http.StatusUnsupportedMediaType, Message: "That file is no picture.", Hint: "Download it instead."}
 	}
 	w.Header().Set("Content-Security-Policy", inert+"; style-src 'unsafe-inline'") // of a drawing itself
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(data)
+	p.pass(w, answer.Body)
 	return nil
 }
 
@@ -84,26 +94,47 @@ func (p *Page) frameFile(w http.ResponseWriter, r *http.Request, v *visit) error
 	if place := r.Header.Get("Sec-Fetch-Dest"); place != "" && place != "iframe" {
 		return &problem{Status: http.StatusForbidden, Message: "A document is shown inside of this page only.", Hint: "Open it from Files, or download it."}
 	}
-	data, _, err := v.readFile(r.Context(), r.PathValue("name"), "?tokenized=true", maxAnswer)
+	answer, err := v.openFile(r.Context(), r.PathValue("name"), "?tokenized=true")
 	if err != nil {
 		return err
 	}
+	defer answer.Body.Close()
 	w.Header().Set("Content-Security-Policy", framed)
 	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(data)
+	p.pass(w, answer.Body)
 	return nil
 }
 
 func (p *Page) downloadFile(w http.ResponseWriter, r *http.Request, v *visit) error {
 	name := r.PathValue("name")
-	data, kind, err := v.readFile(r.Context(), name, "", maxAnswer)
+	answer, err := v.openFile(r.Context(), name, "")
 	if err != nil {
 		return err
 	}
-	attach(w, path.Base(name), kind)
-	_, _ = w.Write(data)
+	defer answer.Body.Close()
+	attach(w, path.Base(name), kindOf(answer))
+	p.pass(w, answer.Body)
 	return nil
+}
+
+// flusher sends on what is written to it, so that no file is held in memory.
+type flusher struct{ http.ResponseWriter }
+
+func (f flusher) Write(b []byte) (int, error) {
+	n, err := f.ResponseWriter.Write(b)
+	f.ResponseWriter.(http.Flusher).Flush() // package api serves pages, which may always stream
+	return n, err
+}
+
+// passedBytes is how much of a file is sent at once.
+const passedBytes = 64 << 10
+
+// pass sends a file as it comes.
+func (p *Page) pass(w http.ResponseWriter, file io.Reader) {
+	if _, err := io.CopyBuffer(flusher{w}, file, make([]byte, passedBytes)); err != nil {
+		p.opts.Log.Debug("a download ended early", zap.Error(err))
+	}
 }
 
 func attach(w http.ResponseWriter, name, kind string) {
@@ -112,22 +143,46 @@ func attach(w http.ResponseWriter, name, kind string) {
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 }
 
-// downloadAll packs all files, one after the other. What fails in the midst breaks the
-// archive off, which programs for archives notice.
+// downloadAll packs all files of the visitor.
 func (p *Page) downloadAll(w http.ResponseWriter, r *http.Request, v *visit) error {
 	list, err := v.artifacts(r.Context())
 	if err != nil {
 		return err
 	}
-	attach(w, "airlock-files.zip", "application/zip")
-	pack := zip.NewWriter(w)
-	for _, a := range list {
-		if err := v.pack(r.Context(), pack, a.Name); err != nil {
-			return err
-		}
-		w.(http.Flusher).Flush() // package api serves pages, which may always stream
+	p.archive(w, r, v, list)
+	return nil
+}
+
+// downloadTurn packs the files of one task.
+func (p *Page) downloadTurn(w http.ResponseWriter, r *http.Request, v *visit) error {
+	t, err := v.turnSoFar(r.Context(), r.PathValue("task"))
+	if err != nil {
+		return err
 	}
-	return pack.Close()
+	p.archive(w, r, v, t.Files)
+	return nil
+}
+
+// archive packs files, one after the other. One that was deleted is left out. What
+// fails in the midst breaks the archive off, which programs for archives notice.
+func (p *Page) archive(w http.ResponseWriter, r *http.Request, v *visit, list []artifact) {
+	attach(w, "airlock-files.zip", "application/zip")
+	out := bufio.NewWriterSize(flusher{w}, passedBytes)
+	pack := zip.NewWriter(out)
+	for _, a := range list {
+		var told *problem
+		err := v.pack(r.Context(), pack, a.Name)
+		if errors.As(err, &told) && told.Status == http.StatusNotFound {
+			continue
+		}
+		if err != nil {
+			p.opts.Log.Debug("an archive ended early", zap.Error(err))
+			return
+		}
+	}
+	if err := errors.Join(pack.Close(), out.Flush()); err != nil {
+		p.opts.Log.Debug("an archive ended early", zap.Error(err))
+	}
 }
 
 func (v *visit) pack(ctx context.Context, to *zip.Writer, name string) error {

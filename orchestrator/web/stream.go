@@ -14,7 +14,7 @@ import (
 
 // patch is one change of the page, for static/app.js to make.
 type patch struct {
-	Do   string `json:"do"` // "append", "replace", "print", "fill", "status", "title"
+	Do   string `json:"do"` // "append", "replace", "print", "fill", "fold", "status", "title"
 	At   string `json:"at"` // the element's id, or the task's of "status" and "title"
 	HTML string `json:"html,omitempty"`
 	Text string `json:"text,omitempty"`
@@ -230,6 +230,9 @@ func (w *patchWriter) patches() ([]patch, error) {
 	for _, i := range w.turn.Items {
 		if err := i.patches(add); err != nil {
 			return nil, err
+		}
+		if i.Kind == kindCode && i.changed && !i.fresh && !i.Open() {
+			list = append(list, patch{Do: "fold", At: i.ID})
 		}
 		if i.more != "" && !i.fresh {
 			list = append(list, patch{Do: "print", At: i.ID + "-out", Text: i.more})

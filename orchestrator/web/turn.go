@@ -87,6 +87,9 @@ func (i *item) Running() bool { return i.Kind == kindCode && i.Outcome == "" && 
 // Failed reports whether the script did not end well.
 func (i *item) Failed() bool { return i.Outcome != "" && i.Outcome != "ok" }
 
+// Open reports whether the script's code is shown without a click.
+func (i *item) Open() bool { return i.Running() || i.Failed() }
+
 // Waits reports whether the approval can still be given.
 func (i *item) Waits() bool { return i.Outcome == "" && i.Turn.Working() }
 

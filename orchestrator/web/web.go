@@ -85,6 +85,7 @@ func (p *Page) routes() {
 		"POST /ui/ask":                               p.ask,
 		"GET /ui/tasks":                              p.showTasks,
 		"GET /ui/tasks/{task}/turn":                  p.showTurn,
+		"GET /ui/tasks/{task}/files.zip":             p.downloadTurn,
 		"GET /ui/tasks/{task}/stream":                p.stream,
 		"POST /ui/tasks/{task}/cancel":               p.cancel,
 		"POST /ui/tasks/{task}/approvals/{id}":       p.decide,

@@ -53,6 +53,48 @@ part("a chart is shown, a CSV previewed, and files downloaded", async () => {
   check(zip.subarray(0, 2).toString() === "PK" && zip.includes("regions.csv"), "the archive does not hold the files");
 });
 
+part("the files of one task are downloaded together", async () => {
+  const page = await open(config.played);
+  const turn = await ask(page, "chart for the archive");
+  await ends(turn);
+  await ends(await ask(page, "read nothing, but be there"));
+  const all = page.waitForEvent("download");
+  await turn.locator("text=Download all").click();
+  const zip = await readFile(await (await all).path(), "latin1");
+  const names = [...zip.matchAll(/PK\x01\x02[^]{24}([^]{2})[^]{16}/g)].map((m) => zip.substr(m.index + 46, m[1].charCodeAt(0)));
+  const shown = await turn.locator(".chip[data-name]").evaluateAll((all) => all.map((b) => decodeURIComponent(b.dataset.name)));
+  check(names.sort().join() === shown.sort().join() && names.length >= 3, `the archive holds ${names}, the task made ${shown}`);
+});
+
+part("a script's code is folded when it has ended, unless somebody reads it", async () => {
+  const page = await open(config.guarded);
+  const isOpen = (turn) => turn.locator("details").evaluate((d) => d.open);
+  const waiting = async (turn, what) => {
+    await turn.locator(".approval.waits", { hasText: what }).waitFor();
+    check(await isOpen(turn), "the code of a running script is hidden");
+  };
+  const approve = async (turn) => { // by keyboard, which leaves the mouse where it is
+    await turn.locator(".approval.waits [data-scope=task]").evaluate((b) => b.focus({ preventScroll: true }));
+    await page.keyboard.press("Enter");
+  };
+  const over = async (turn) => {
+    await waiting(turn, "no personal data");
+    await approve(turn);
+    await waiting(turn, /Gives awayEMAIL/);
+    await approve(turn);
+    await ends(turn);
+  };
+  const first = await ask(page, "customers while nobody looks");
+  await over(first);
+  check(!(await isOpen(first)), "the code stays open");
+  await page.reload();
+  check(!(await isOpen(first)), "a reload opens the code");
+  const second = await ask(page, "customers while I read");
+  await second.locator("details pre").evaluate((code) => getSelection().selectAllChildren(code));
+  await over(second);
+  check(await isOpen(second), "the code is folded though it is marked");
+});
+
 part("a task is watched, and goes on after a reload", async () => {
   const page = await open(config.played);
   const turn = await ask(page, "wait for me");
@@ -463,7 +505,7 @@ part("no script from outside runs", async () => {
   await page.reload();
   await page.locator(".turn .prose").first().waitFor();
   await calm("a chat that was reloaded");
-  const names = await page.locator(".chip").evaluateAll((all) => all.map((b) => b.dataset.name));
+  const names = await page.locator(".chip[data-name]").evaluateAll((all) => all.map((b) => b.dataset.name));
   check(names.length >= 6, `only ${names.length} files were made`);
   for (const name of names) {
     await page.evaluate(() => document.querySelector("#pane [data-action=close]")?.click());

@@ -115,6 +115,9 @@ function apply(patch) {
     case "fill":
       if (at) at.textContent = patch.text;
       return;
+    case "fold":
+      if (at) fold(at.querySelector("details"));
+      return;
     case "status": {
       const turn = $("turn-" + patch.at);
       if (!turn || turn.dataset.status === patch.text) return;
@@ -141,6 +144,16 @@ function tell(turn) {
 function markTitle() {
   const waits = document.querySelector(".turn[data-status=awaiting_approval]");
   document.title = (waits ? "● " : "") + title;
+}
+
+/** fold closes the code of a script that has ended, unless somebody has it in hand or,
+    away from the end of the page, in view. */
+function fold(details) {
+  const { top, bottom } = details.getBoundingClientRect();
+  const inView = bottom > 0 && top < window.innerHeight;
+  const marked = details.contains(getSelection().anchorNode) && !getSelection().isCollapsed;
+  if (marked || details.dataset.kept || details.matches(":hover, :focus-within") || (inView && !following)) return;
+  details.open = false;
 }
 
 const chatItem = (id) => document.querySelector(`#chats [data-chat="${CSS.escape(id)}"]`);
@@ -494,6 +507,8 @@ const actions = {
 };
 
 document.addEventListener("click", (e) => {
+  const summary = e.target.closest("summary");
+  if (summary) summary.parentElement.dataset.kept = "yes";
   const el = e.target.closest("[data-action]");
   const act = el && actions[el.dataset.action];
   if (!act) return;
