@@ -35,6 +35,10 @@ deps: engine $(PEERS)/node_modules/.package-lock.json $(HOSTS)/node_modules/.pac
 build: engine ## build bin/airlock
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/airlock ./cmd/airlock
 
+.PHONY: cross
+cross: engine ## see that airlock builds for other systems
+	for system in darwin windows; do GOOS=$$system CGO_ENABLED=0 $(GO) build ./...; done
+
 .PHONY: run
 run: build ## build airlock and serve on http://localhost:3000
 	bin/airlock serve
