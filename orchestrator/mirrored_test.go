@@ -233,11 +233,11 @@ func TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses(t *testing.T) {
 	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
 	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
 	first, _ := runIn(t, one, "", "write /workspace/a.json 1\nwrite /artifacts/a.txt one")
-	second, _ := runIn(t, one, "", "write /workspace/a.json 2")
+	second, _ := runIn(t, one, "", "write /workspace/a.json 2\n"+aSkill("mine", "1"))
 	owner := one.opts.Pseudonym.User(user)
 	kept := func() int {
 		n := 0
-		for _, folder := range []string{"folders", "folders/workspaces", "packs/artifacts", "packs/workspaces/" + string(first), "packs/workspaces/" + string(second)} {
+		for _, folder := range []string{"folders", "folders/workspaces", "packs/artifacts", "packs/skills", "packs/workspaces/" + string(first), "packs/workspaces/" + string(second)} {
 			names, err := one.opts.State.Kept.List(t.Context(), owner, folder)
 			if err != nil {
 				t.Fatal(err)
@@ -246,13 +246,16 @@ func TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses(t *testing.T) {
 		}
 		return n
 	}
-	if artifactText(t, two, "a.txt") == "" || kept() != 6 {
+	if artifactText(t, two, "a.txt") == "" || kept() != 8 {
 		t.Fatalf("%d values are kept, want a list and a pack of each folder", kept())
 	}
 	if err := one.EraseSession(t.Context(), user, first); err != nil {
 		t.Fatal(err)
 	}
-	if kept() != 4 {
+	if _, _, err := two.Skill(user, "mine"); err != nil {
+		t.Fatal(err)
+	}
+	if kept() != 6 {
 		t.Errorf("after one session %d values are kept", kept())
 	}
 	if err := one.EraseUser(t.Context(), user); err != nil {
@@ -271,6 +274,9 @@ func TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses(t *testing.T) {
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 			t.Errorf("%s has %v, %v", name, left, err)
+		}
+		if list, err := s.opts.Skills.List(owner, nil); err != nil || len(list) != 0 {
+			t.Errorf("%s has the skills %v, %v", name, list, err)
 		}
 		if notes, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(dir)), "mirrored", "*", "*")); len(notes) != 0 {
 			t.Errorf("%s remembers %v", name, notes)

@@ -17,6 +17,7 @@ type known struct {
 	users int // guarded by Mirror.mu
 
 	read   bool                    // what was noted of it has been read
+	doubt  bool                    // the folder may be another one than was noted
 	at     version                 // what was kept when the folder was last the same
 	tried  *version                // what may have been kept since: no answer came
 	stamps map[string]rooted.Stamp // files that are known to be as at has them
@@ -59,6 +60,26 @@ func (m *Mirror) enter(ctx context.Context, owner, name string) (*known, func(),
 	return k, leave, nil
 }
 
+// enterFolder is enter for who looks into the folder. One that is empty against what was
+// noted when this process did not run was removed and made anew: that its files are not
+// there does not mean that somebody deleted them.
+func (m *Mirror) enterFolder(ctx context.Context, f Folder) (*known, func(), error) {
+	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	if err != nil || !k.doubt {
+		return k, leave, err
+	}
+	l, err := look(f, k)
+	if err != nil {
+		leave()
+		return nil, nil, err
+	}
+	if len(l.inside) == 0 {
+		k.at = version{}
+	}
+	k.doubt = false
+	return k, leave, l.dir.Close()
+}
+
 func (m *Mirror) leave(at place, k *known) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +107,7 @@ func (m *Mirror) recall(k *known, owner, name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	k.read = true
+	k.read, k.doubt = true, n.Number != 0
 	k.at = version{number: n.Number, manifest: n.manifest, parts: n.Parts}
 	return nil
 }

@@ -103,7 +103,7 @@ const maxTries = 10
 // Pull brings in what others have pushed. Where nobody has it costs one look into the
 // store.
 func (m *Mirror) Pull(ctx context.Context, f Folder) error {
-	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	k, leave, err := m.enterFolder(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ var errGone = errors.New("the contents of a file are not kept any more")
 // that wraps rooted.ErrTooLarge or rooted.ErrFull for more files or bytes than may be
 // kept, or where the store fails.
 func (m *Mirror) Push(ctx context.Context, f Folder) error {
-	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	k, leave, err := m.enterFolder(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (m *Mirror) Remove(ctx context.Context, owner, name string) error {
 		return err
 	}
 	defer leave()
-	k.at, k.tried, k.stamps, k.swept = version{}, nil, map[string]rooted.Stamp{}, false
+	k.at, k.tried, k.stamps, k.swept, k.doubt = version{}, nil, map[string]rooted.Stamp{}, false, false
 	packs, err := m.store.List(ctx, owner, packsName(name))
 	errs := []error{err, m.forget(owner, name)}
 	for _, p := range packs {
@@ -216,7 +216,7 @@ func (m *Mirror) Remove(ctx context.Context, owner, name string) error {
 // Claim is Pull for a process that takes over a folder with Sole: whoever had it before
 // and is only slow cannot push any more.
 func (m *Mirror) Claim(ctx context.Context, f Folder) error {
-	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	k, leave, err := m.enterFolder(ctx, f)
 	if err != nil {
 		return err
 	}

@@ -602,6 +602,50 @@ func TestAfterARestartNothingIsLostOrComesBack(t *testing.T) {
 	}
 }
 
+// TestAFolderThatWasLostIsFetched guards against taking a folder that was removed from
+// the disk for one whose files were deleted.
+func TestAFolderThatWasLostIsFetched(t *testing.T) {
+	t.Parallel()
+	for _, sole := range []bool{true, false} {
+		store := openStore(t)
+		a, b := newSide(t, store, sole), newSide(t, store, sole)
+		a.write("a", "x")
+		a.push()
+		must(t, os.RemoveAll(a.folder.Host), os.Mkdir(a.folder.Host, 0o700))
+		a = a.again()
+		must(t, a.mirror.Claim(t.Context(), a.folder))
+		a.push()
+		b.pull()
+		if a.names() != "a" || b.names() != "a" {
+			t.Errorf("a has %q, b has %q", a.names(), b.names())
+		}
+	}
+}
+
+func TestTidyEmptiesWhatOthersHaveRemoved(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	a, b, lost := newSide(t, store, false), newSide(t, store, false), newSide(t, store, false)
+	a.write("a", "x")
+	a.push()
+	b.pull()
+	lost.pull()
+	must(t, b.mirror.Tidy(t.Context()))
+	if b.names() != "a" {
+		t.Errorf("while it is kept there is %q", b.names())
+	}
+	must(t, a.mirror.Remove(t.Context(), "ann", "work/s1"), os.RemoveAll(lost.folder.Host))
+	for _, s := range []*side{b.again(), lost} {
+		must(t, s.mirror.Tidy(t.Context()))
+		if left, _ := filepath.Glob(filepath.Join(s.notes, "*", "*", "*")); len(left) != 0 {
+			t.Errorf("it is remembered %v", left)
+		}
+	}
+	if b.names() != "" {
+		t.Errorf("there is left %q", b.names())
+	}
+}
+
 func TestWhatIsRemovedIsGoneEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, sole := range []bool{true, false} {

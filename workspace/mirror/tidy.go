@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -78,11 +79,24 @@ func (m *Mirror) Tidy(ctx context.Context) error {
 			_, _, err = m.store.Load(ctx, note.Folder.Owner, headName(note.Folder.Name))
 		}
 		if errors.Is(err, fs.ErrNotExist) && note.Folder.Host != "" {
-			err = m.Pull(ctx, note.Folder)
+			err = m.empty(ctx, note.Folder)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// empty empties a folder here of which nothing is kept.
+func (m *Mirror) empty(ctx context.Context, f Folder) error {
+	if _, err := os.Lstat(f.Host); errors.Is(err, fs.ErrNotExist) {
+		return m.Remove(ctx, f.Owner, f.Name) // which forgets it
+	}
+	k, leave, err := m.enter(ctx, f.Owner, f.Name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return m.pull(ctx, f, k)
 }
 
 // maxNotes bounds how many notes are looked at.
