@@ -176,11 +176,13 @@ func TestWebPage(t *testing.T) {
 	program := chromium(t)
 	s := newStage(t)
 	keyed, keys := serveForKeys(t, s)
+	issuer := newIssuer(t)
 	line := newLine(t)
 	control := line.lead(t, serveOnLoopback(t, s.played, func(c *Config) { c.AllowedHosts = []string{line.address()} }))
 	drive(t, program, "page.mjs", map[string]any{
 		"plain": serveOnLoopback(t), "played": serveOnLoopback(t, s.played), "guarded": serveOnLoopback(t, s.played, guarded(t)),
 		"keyed": keyed, "keys": keys, "release": s.releaseURL(),
+		"issued": serveOnLoopback(t, s.played, issuer.trusted), "tokens": issuer.tokens,
 		"line": "http://" + line.address(), "control": control,
 	})
 }

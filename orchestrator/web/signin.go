@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -80,7 +81,28 @@ func (p *Page) showSignIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
 	}
-	p.render(w, http.StatusOK, "signin", frame{Title: "Sign in", Theme: themeOf(r)})
+	query := r.URL.Query()
+	content := struct {
+		Back  string
+		Ended bool
+	}{backTo(query.Get("back")), query.Has("ended")}
+	p.render(w, http.StatusOK, "signin", frame{Title: "Sign in", Theme: themeOf(r), Content: content})
+}
+
+// signInFor is the address to sign in at, for who wanted to see a page.
+func signInFor(r *http.Request) string {
+	if back := backTo(r.URL.RequestURI()); back != "/" {
+		return "/ui/signin?back=" + url.QueryEscape(back)
+	}
+	return "/ui/signin"
+}
+
+// backTo is where a visitor goes after signing in: a page of ours, whatever is asked for.
+func backTo(asked string) string {
+	if strings.HasPrefix(asked, "/ui/") && !strings.HasPrefix(asked, "/ui/signin") {
+		return asked
+	}
+	return "/"
 }
 
 // maxCredential bounds what is taken for a key or token: a cookie holds 4 KB.
@@ -95,6 +117,7 @@ func (p *Page) signIn(w http.ResponseWriter, r *http.Request) {
 func (p *Page) tryCredential(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Credential string `json:"credential"`
+		Back       string `json:"back"`
 	}
 	if err := readJSON(r, &body); err != nil {
 		return err
@@ -115,7 +138,7 @@ func (p *Page) tryCredential(w http.ResponseWriter, r *http.Request) error {
 		Name: sessionCookie, Value: value, Path: "/", MaxAge: int(sessionTime.Seconds()), HttpOnly: true,
 		SameSite: http.SameSiteStrictMode, Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"),
 	})
-	writeJSON(w, http.StatusOK, map[string]string{"go": "/"})
+	writeJSON(w, http.StatusOK, map[string]string{"go": backTo(body.Back)})
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, v *visit, err error)
 	case wantsJSON(r):
 		writeJSON(w, told.Status, map[string]*problem{"error": told})
 	case told.Status == http.StatusUnauthorized:
-		http.Redirect(w, r, "/ui/signin", http.StatusSeeOther)
+		http.Redirect(w, r, signInFor(r), http.StatusSeeOther)
 	default:
 		if v == nil {
 			v = &visit{theme: themeOf(r)}
@@ -70,7 +70,8 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, v *visit, err error)
 
 // wantsJSON tells the page's script from a person who follows a link.
 func wantsJSON(r *http.Request) bool {
-	return r.Method != http.MethodGet || strings.Contains(r.Header.Get("Accept"), "application/json")
+	accept := r.Header.Get("Accept")
+	return r.Method != http.MethodGet || strings.Contains(accept, "application/json") || accept == "text/event-stream"
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

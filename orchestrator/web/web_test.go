@@ -284,6 +284,15 @@ func TestSignIn(t *testing.T) {
 	if answer, _ := visit("GET", "/", ""); answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != "/ui/signin" {
 		t.Errorf("a stranger is answered %d, %s", answer.StatusCode, answer.Header.Get("Location"))
 	}
+	if answer, _ := visit("GET", "/ui/chats/ses_1", ""); answer.Header.Get("Location") != "/ui/signin?back=%2Fui%2Fchats%2Fses_1" {
+		t.Errorf("a stranger who wants a chat is sent to %s", answer.Header.Get("Location"))
+	}
+	for back, want := range map[string]string{"/ui/chats/ses_1": "/ui/chats/ses_1", "": "/", "//evil.example/ui/": "/", "https://evil.example/": "/", "/ui/signin": "/"} {
+		body := fmt.Sprintf(`{"credential":"alk_secret","back":%q}`, back)
+		if _, text := visit("POST", "/ui/signin", body); strings.TrimSpace(text) != fmt.Sprintf(`{"go":%q}`, want) {
+			t.Errorf("who wants to go back to %q is sent to %s", back, text)
+		}
+	}
 	if answer, body := visit("POST", "/ui/ask", `{}`); answer.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "unauthorized") {
 		t.Errorf("a stranger's script is answered %d %s", answer.StatusCode, body)
 	}

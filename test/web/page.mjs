@@ -296,6 +296,34 @@ part("sign in with a key, and with fewer rights", async () => {
   check(page.url().endsWith("/ui/signin"), "signing out does not sign out");
 });
 
+part("sign in with a token, which ends in the midst of a task", async () => {
+  const page = await open(config.issued);
+  const signIn = async (good) => {
+    await page.fill("#credential", await (await fetch(`${config.tokens}?good=${good}`)).text());
+    await page.keyboard.press("Enter");
+    await page.locator("#task").waitFor();
+    await page.waitForLoadState();
+  };
+  await signIn(`${20 + Number(process.env.SLOW || 0) / 40}s`); // time for all up to the notice
+  check((await page.textContent(".who")) === "ann@example.org", "the page does not say who has signed in");
+  const turn = await ask(page, "wait for me to come back");
+  await page.fill("#task", "typed meanwhile");
+  const notice = page.locator("#toasts", { hasText: "Your sign-in has ended" });
+  await notice.waitFor(); // the stream ends with the token
+  check(await turn.locator(".bubble").isVisible(), "what was read is gone");
+  complaints.expect(/status of 401/);
+  const chat = page.url();
+  await notice.locator("a").click();
+  await page.locator("main", { hasText: "sign in again to go on where you were" }).waitFor();
+  await page.waitForLoadState();
+  await signIn("1h");
+  check(page.url() === chat, `after signing in the page is ${page.url()}`);
+  check((await page.inputValue("#task")) === "typed meanwhile", "what was typed is lost");
+  await fetch(config.release);
+  await ends(turn);
+  check((await turn.textContent()).includes("Here is the end of it."), "the task did not go on");
+});
+
 part("the keyboard is enough", async () => {
   const page = await open(config.guarded);
   const focus = () => page.evaluate(() => document.activeElement.id || document.activeElement.dataset.action || document.activeElement.textContent.trim());

@@ -54,9 +54,21 @@ async function send(method, url, body) {
 /** refused shows what the server said instead of doing it. */
 async function refused(answer) {
   const { error } = await answer.json().catch(() => ({ error: { message: "The server answered " + answer.status, hint: "" } }));
-  if (answer.status === 401 && !$("signin")) { location.assign("/ui/signin"); throw new Error("signed out"); }
-  if (!$("signin")) toast(error.message, error.hint);
+  if (answer.status === 401 && !$("signin")) signedOut();
+  else if (!$("signin")) toast(error.message, error.hint);
   throw Object.assign(new Error(error.message), { told: error, status: answer.status });
+}
+
+/** signedOut leaves what is read where it is, and what was typed is there again after
+    signing in. */
+function signedOut() {
+  const link = document.createElement("a");
+  link.textContent = "Sign in again";
+  link.href = "/ui/signin?ended=1&back=" + encodeURIComponent(location.pathname);
+  link.addEventListener("click", () => { if ($("task")) sessionStorage.setItem("draft", $("task").value); });
+  const box = document.createElement("div");
+  box.append("Your sign-in has ended. ", link);
+  $("toasts").replaceChildren(box);
 }
 
 const json = async (...request) => (await send(...request)).json();
@@ -561,10 +573,10 @@ onSubmit("try", async (form) => {
   say("Answered");
 });
 
-onSubmit("signin", async () => {
+onSubmit("signin", async (form) => {
   $("signin-error").textContent = "";
   try {
-    location.assign((await json("POST", "/ui/signin", { credential: $("credential").value })).go);
+    location.assign((await json("POST", "/ui/signin", { credential: $("credential").value, back: form.dataset.back })).go);
   } catch (error) {
     $("signin-error").textContent = error.message;
     $("credential").select();
@@ -584,6 +596,10 @@ if ($("find")) {
 }
 
 localTimes(document);
+if ($("task")) {
+  $("task").value ||= sessionStorage.getItem("draft") || "";
+  sessionStorage.removeItem("draft");
+}
 const lastTurn = document.querySelector(".turn:last-child");
 if (lastTurn) {
   tell(lastTurn);
