@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -181,16 +182,54 @@ func (p *twoServers) setDead(i int, dead bool) {
 // NATS servers, kills one process and the server that leads the queue, and looks whether
 // every accepted task ends once, with all its events, for a client that goes on at the
 // other process. AIRLOCK_CLUSTER_TASKS sets how many tasks; make soak takes 500. The two
-// share no files.
+// need no files.
 func TestClusterLosesNothing(t *testing.T) {
 	t.Parallel()
-	count := shortTasks
-	if text := os.Getenv("AIRLOCK_CLUSTER_TASKS"); text != "" {
-		var err error
-		if count, err = strconv.Atoi(text); err != nil || count < shortTasks {
-			t.Fatalf("AIRLOCK_CLUSTER_TASKS is %q; it must be %d or more", text, shortTasks)
+	testCluster(t, clusterTasks(t, shortTasks), func(both *twoServers, l *life) (back func()) {
+		l.kill(t)
+		return func() {
+			l := both.servers[0].start() // and looks at all that ended without it
+			t.Cleanup(func() { l.kill(t) })
+			select {
+			case <-l.ready:
+			case <-l.over:
+				t.Errorf("the process that was killed did not start again:\n%s", l.log.String())
+			}
 		}
+	})
+}
+
+// TestClusterOutlivesAStall stops a process as a whole, and lets it go on when the other
+// one has done all its tasks.
+func TestClusterOutlivesAStall(t *testing.T) {
+	t.Parallel()
+	count := clusterTasks(t, 0)
+	if count == 0 {
+		t.Skip("takes a minute: make soak runs it, and TestDeadProcessIsTakenOverFrom does the same in one process; set AIRLOCK_CLUSTER_TASKS=40 to run it")
 	}
+	testCluster(t, count, func(_ *twoServers, l *life) (back func()) {
+		_ = l.command.Process.Signal(syscall.SIGSTOP)
+		return func() { _ = l.command.Process.Signal(syscall.SIGCONT) }
+	})
+}
+
+// clusterTasks is how many tasks are asked for.
+func clusterTasks(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("AIRLOCK_CLUSTER_TASKS")
+	if text == "" {
+		return usual
+	}
+	count, err := strconv.Atoi(text)
+	if err != nil || count < shortTasks {
+		t.Fatalf("AIRLOCK_CLUSTER_TASKS is %q; it must be %d or more", text, shortTasks)
+	}
+	return count
+}
+
+// testCluster takes a process away while tasks are at work, with a server of the
+// cluster, and brings it back when all have ended.
+func testCluster(t *testing.T, count int, away func(*twoServers, *life) (back func())) {
 	ctx, cancel := context.WithTimeout(t.Context(), clusterTime+time.Duration(count)*time.Second)
 	defer cancel()
 	nodes, js := startNodes(t)
@@ -241,7 +280,7 @@ func TestClusterLosesNothing(t *testing.T) {
 	rss := max(maxRSS(t, lives[0]), maxRSS(t, lives[1]))
 	both.setDead(0, true)
 	_ = nodes[leader].command.Process.Kill()
-	lives[0].kill(t)
+	back := away(both, lives[0])
 	var tookLate durations
 	for _, task := range late {
 		run(task, &tookLate, func() {})
@@ -249,13 +288,7 @@ func TestClusterLosesNothing(t *testing.T) {
 	clients.Wait()
 	rss = max(rss, maxRSS(t, lives[1]))
 
-	lives[0] = both.servers[0].start() // and looks at all that ended without it
-	defer func() { lives[0].kill(t) }()
-	select {
-	case <-lives[0].ready:
-	case <-lives[0].over:
-		t.Fatalf("the process that was killed did not start again:\n%s", lives[0].log.String())
-	}
+	back()
 	both.setDead(0, false)
 	s.judgeCluster(ctx, tasks, both.servers)
 	t.Logf("%d tasks; accepted within %v at the 99th of 100, %v at the most, %v while the cluster found a new leader; RSS %d MB at the most", count, took.at(0.99), took.at(1), tookLate.at(1), rss>>20)
