@@ -22,10 +22,14 @@ func (r *sessions) fetchFiles(s *session) error {
 	ctx, cancel := context.WithTimeout(context.Background(), filesTime)
 	defer cancel()
 	err := errors.Join(r.opts.Workspaces.FetchArtifacts(ctx, s.key), r.opts.Skills.Fetch(s.key))
-	if err == nil && s.loaded && s.folders == nil {
-		err = r.opts.Workspaces.TakeOver(ctx, s.key, s.id)
+	switch {
+	case err != nil || s.folders != nil:
+		return err
+	case s.loaded:
+		return r.opts.Workspaces.TakeOver(ctx, s.key, s.id)
 	}
-	return err
+	// A process may have died between a script's files and the session's card.
+	return r.opts.Workspaces.FetchSession(ctx, s.key, s.id)
 }
 
 // keepFiles keeps what is in the workspace of a session and in its user's artifacts. It

@@ -103,6 +103,28 @@ func TestASessionGoesOnWithItsFilesWhereItsProcessDied(t *testing.T) {
 	}
 }
 
+// TestFilesKeptBeforeTheirSessionAreNotInItsWay has a process die after it kept a
+// script's files and before it kept that there is the session.
+func TestFilesKeptBeforeTheirSessionAreNotInItsWay(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	id, _ := runIn(t, one, "", "write /workspace/a.json 1")
+	owner := one.opts.Pseudonym.User(user)
+	if err := errors.Join(one.opts.State.Kept.Delete(t.Context(), owner, liveFolder+"/"+string(id)), one.opts.State.Vaults.Delete(t.Context(), owner, string(id))); err != nil {
+		t.Fatal(err)
+	}
+	two := sharing(t, url, all.join("two"), llmtest.NewScript(), shell)
+	session, err := two.again(t.Context(), user, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer two.sessions.release(session)
+	if _, got := runIn(t, two, id, "write /workspace/b.json 2\nread /workspace/a.json"); got != "1" {
+		t.Errorf("there is %q", got)
+	}
+}
+
 func TestFilesThatWereSentSurviveTheProcess(t *testing.T) {
 	t.Parallel()
 	url, all := sharedStore(t)

@@ -61,6 +61,19 @@ func (s *Store) TakeOver(ctx context.Context, userKey string, id ident.Session) 
 	return s.mirror.Claim(ctx, f)
 }
 
+// FetchSession makes the workspace of a session that is new to all processes what was
+// kept of it nonetheless.
+func (s *Store) FetchSession(ctx context.Context, userKey string, id ident.Session) error {
+	if s.mirror == nil {
+		return nil
+	}
+	f, err := s.workFolder(userKey, id)
+	if err != nil {
+		return err
+	}
+	return s.mirror.Pull(ctx, f)
+}
+
 // KeepSession keeps a session's workspace where the process finds it that has the
 // session next. Its error wraps ErrMoved if there is one already.
 func (s *Store) KeepSession(ctx context.Context, userKey string, id ident.Session) error {
