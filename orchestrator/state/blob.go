@@ -35,8 +35,12 @@ type Blob struct {
 }
 
 func (s *Store) openBlobs(ctx context.Context, name string, age time.Duration) (*Blob, error) {
-	store, err := s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
-		Bucket: name, TTL: age, Storage: jetstream.FileStorage, Replicas: s.replicas(),
+	var store jetstream.ObjectStore
+	err := s.againFor(ctx, makeTime, func(ctx context.Context) (err error) {
+		store, err = s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: name, TTL: age, Storage: jetstream.FileStorage, Replicas: s.replicas(),
+		})
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the store of large values %s: %w", name, err)

@@ -72,16 +72,16 @@ func (s *Store) Join(ctx context.Context, url string) (*Members, error) {
 }
 
 func (s *Store) join(ctx context.Context, url string, p pace) (*Members, error) {
-	stream, err := s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	stream, err := s.openStream(ctx, jetstream.StreamConfig{
 		Name: membersStream, Subjects: []string{membersPrefix + "*"}, Storage: jetstream.FileStorage, Replicas: s.replicas(),
 		MaxAge: signAge, MaxMsgsPerSubject: 1,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open the stream %s: %w", membersStream, err)
+		return nil, err
 	}
 	m := &Members{store: s, url: url, pace: p, stream: stream, changes: make(chan struct{}, 1), over: make(chan struct{}), names: map[string]bool{}, peers: map[string]*peer{}}
 	m.alarm = time.AfterFunc(p.lost, m.changed)
-	if err := m.round(ctx); err != nil {
+	if err := s.again(ctx, m.round); err != nil {
 		m.alarm.Stop()
 		return nil, fmt.Errorf("join the processes that share the store: %w", err)
 	}
@@ -161,10 +161,22 @@ func (m *Members) Leave() error {
 	id := m.id
 	m.sent = time.Time{}
 	m.mu.Unlock()
-	if err := m.stream.Purge(ctx, jetstream.WithPurgeSubject(membersPrefix+id)); err != nil {
+	if err := m.publish(ctx, id, leaving); err != nil {
 		return fmt.Errorf("leave the processes that share the store: %w", err)
 	}
 	return nil
+}
+
+// What a sign says begins with one of these.
+const (
+	living  = "+" // the member's URL follows
+	leaving = "-"
+)
+
+func (m *Members) publish(ctx context.Context, id, says string) error {
+	subject := membersPrefix + id
+	_, err := m.store.js.Publish(ctx, subject, m.store.keys.master.Seal(nil, nil, []byte(says), []byte(subject)))
+	return err
 }
 
 func (m *Members) changed() {
@@ -213,8 +225,7 @@ func (m *Members) round(ctx context.Context) error {
 func (m *Members) sign(ctx context.Context) error {
 	sent := time.Now()
 	id, fresh := m.name()
-	subject := membersPrefix + id
-	if _, err := m.store.js.Publish(ctx, subject, m.store.keys.master.Seal(nil, nil, []byte(m.url), []byte(subject))); err != nil {
+	if err := m.publish(ctx, id, living+m.url); err != nil {
 		return fmt.Errorf("give a sign of life: %w", err)
 	}
 	m.mu.Lock()
@@ -259,23 +270,32 @@ func (m *Members) readSigns(ctx context.Context) (heard []string, err error) {
 			return heard, fmt.Errorf("look for signs of life: %w", err)
 		}
 		m.read = sign.Sequence
-		url, err := m.store.keys.master.Open(nil, nil, sign.Data, []byte(sign.Subject))
+		says, err := m.store.keys.master.Open(nil, nil, sign.Data, []byte(sign.Subject))
 		if err != nil {
 			continue // of another key: nobody of ours
 		}
 		id := strings.TrimPrefix(sign.Subject, membersPrefix)
-		heard = append(heard, id)
-		m.meet(id, string(url))
+		if m.meet(id, string(says)) {
+			heard = append(heard, id)
+		}
 	}
 }
 
-// meet notes that another member lives.
-func (m *Members) meet(id, url string) {
+// meet takes in a sign, and reports whether its member lives.
+func (m *Members) meet(id, says string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.names[id] {
+	url, lives := strings.CutPrefix(says, living)
+	switch {
+	case m.names[id]:
+		return false
+	case lives:
 		m.peers[id] = &peer{url: url}
+	default:
+		m.peers[id] = &peer{missed: m.pace.missed}
+		m.changed()
 	}
+	return lives
 }
 
 // count notes who was not heard of in a round.

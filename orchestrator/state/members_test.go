@@ -3,6 +3,7 @@ package state
 import (
 	"errors"
 	"maps"
+	"sync"
 	"testing"
 	"time"
 )
@@ -51,10 +52,18 @@ func TestMembersKnowWhoLives(t *testing.T) {
 		t.Errorf("beside it are %v", others)
 	}
 	gone := two.Self()
+	waitFor(t, "sign of the other", func() bool { return len(one.Others()) == 1 })
+	drain(one.Changes())
 	if err := two.Leave(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "end of who left", func() bool { _, ok := lives(t, one, gone); return !ok })
+	<-one.Changes()
+	one.mu.Lock()
+	missed := one.peers[gone].missed
+	one.mu.Unlock()
+	if _, ok := lives(t, one, gone); ok || missed > quickPace.missed+1 {
+		t.Errorf("who left lives: %v; it was missed %d times", ok, missed)
+	}
 	if two.Self() != "" {
 		t.Error("who left still has a name")
 	}
@@ -173,4 +182,28 @@ func TestLostAnswerIsNoConflict(t *testing.T) {
 	if number := s.events.area.ours(ctx, m.Subject, "another"); number != 0 {
 		t.Errorf("another's message is taken for ours: %d", number)
 	}
+}
+
+// TestTwoProcessesMakeAStoreAtOnce opens a store that nobody has made from two sides, as
+// processes do that are started together.
+func TestTwoProcessesMakeAStoreAtOnce(t *testing.T) {
+	t.Parallel()
+	o := Options{URL: startCluster(t)[0].ClientURL(), Key: testKey}
+	var work sync.WaitGroup
+	for range 2 {
+		work.Go(func() {
+			s, err := Open(t.Context(), o)
+			if err == nil {
+				err = s.Kept().Put(t.Context(), "ann", "k", nil)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
 }

@@ -19,6 +19,13 @@ import (
 // replicas is how many servers of a cluster keep everything.
 const replicas = 3
 
+const (
+	// makingTime is how long another process may take to make all streams.
+	makingTime = 30 * time.Second
+	// makeTime is how long one answer is waited for when a stream is made.
+	makeTime = time.Second
+)
+
 // area is one stream, with the subjects airlock.<kind>.<owner>.<name>.
 type area struct {
 	store  *Store
@@ -50,6 +57,11 @@ const (
 func (s *Store) openStreams(ctx context.Context) error {
 	kinds := []kind{{name: "queue", latest: true}, {name: "events", age: Retention}, {name: "vaults"}, {name: "tasks", latest: true, age: Retention}, {name: "kept", latest: true}}
 	missing, err := s.missing(ctx, kinds)
+	for begun := time.Now(); err == nil && s.server == nil && len(missing) > 0 && len(missing) < len(kinds) && time.Since(begun) < makingTime; {
+		if err = pause(ctx, time.Second); err == nil { // another process may be making them
+			missing, err = s.missing(ctx, kinds)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -85,7 +97,10 @@ func (s *Store) areas() []*area {
 
 func (s *Store) missing(ctx context.Context, kinds []kind) (names []string, err error) {
 	for _, k := range kinds {
-		_, err := s.js.Stream(ctx, k.stream())
+		err := s.again(ctx, func(ctx context.Context) error {
+			_, err := s.js.Stream(ctx, k.stream())
+			return err
+		})
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
 			names = append(names, k.stream())
 		} else if err != nil {
@@ -105,13 +120,26 @@ func (s *Store) openArea(ctx context.Context, k kind, blobs *Blob) (*area, error
 		config.MaxMsgsPerSubject = 1
 	}
 	var err error
-	if a.stream, err = s.js.CreateOrUpdateStream(ctx, config); err != nil {
-		return nil, fmt.Errorf("open the stream %s: %w", config.Name, err)
+	if a.stream, err = s.openStream(ctx, config); err != nil {
+		return nil, err
 	}
 	if s.server != nil {
 		a.disk = &disk{dir: filepath.Join(s.opts.Dir, server.JetStreamStoreDir, "$G", "streams", config.Name, "msgs")}
 	}
 	return a, nil
+}
+
+// openStream opens a stream, or makes it. A cluster that is asked by two processes at once
+// to make one may leave an answer out.
+func (s *Store) openStream(ctx context.Context, config jetstream.StreamConfig) (stream jetstream.Stream, err error) {
+	err = s.againFor(ctx, makeTime, func(ctx context.Context) (err error) {
+		stream, err = s.js.CreateOrUpdateStream(ctx, config)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the stream %s: %w", config.Name, err)
+	}
+	return stream, nil
 }
 
 func (s *Store) replicas() int {
