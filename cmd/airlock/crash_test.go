@@ -37,6 +37,8 @@ const (
 	crashUsers = 4
 	// crashTime bounds one life of the server, and how long it takes to be ready.
 	crashTime = time.Minute
+	// silence is after how long a client asks for its task's events anew.
+	silence = 40 * time.Second
 )
 
 // taskMark is how a task's text names it.
@@ -223,6 +225,8 @@ func (s crashClients) submit(ctx context.Context, c *http.Client, task *crashTas
 // follow reads a task's events to the last, over as many connections as it takes.
 func (s crashClients) follow(ctx context.Context, c *http.Client, task *crashTask) error {
 	return s.again(ctx, func(base string) error {
+		ctx, cancel := context.WithTimeout(ctx, silence) // a server that is stopped breaks no connection
+		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/tasks/"+task.id+"/events?userId="+task.user, nil)
 		if err != nil {
 			return err

@@ -160,10 +160,34 @@ func (s *Server) passOn(c *fiber.Ctx, to *orchestrator.ElsewhereError) (again bo
 		ModifyResponse: pass.look,
 		ErrorHandler:   pass.fail,
 	}
-	if err := s.serveHTTP(c, proxy, s.stillAuthorized(c)); err != nil {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		s.work.Go(func() { s.whileLives(ctx, to.Member, cancel) })
+		proxy.ServeHTTP(w, r.WithContext(ctx))
+	})
+	if err := s.serveHTTP(c, handler, s.stillAuthorized(c)); err != nil {
 		return false, err
 	}
 	return pass.again, pass.err
+}
+
+// whileLives calls dead if another process dies before ctx ends: a connection to one that
+// fell silent need not break.
+func (s *Server) whileLives(ctx context.Context, member string, dead func()) {
+	look := time.NewTicker(callerCheck)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+			if _, lives := s.opts.Peers.Others()[member]; !lives {
+				dead()
+				return
+			}
+		}
+	}
 }
 
 // pass is one try of a request at another process.
