@@ -647,6 +647,10 @@ func TestHeadersThatTwoReadersReadDifferently(t *testing.T) {
 		"two origins":             "GET /health HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://localhost:3000\r\nOrigin: http://evil.example\r\n",
 		"two lengths":             "POST /task HTTP/1.1\r\nHost: localhost:3000\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 2\r\n",
 		"a length and chunks":     "POST /task HTTP/1.1\r\nHost: localhost:3000\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+		"a host in the URI":       "GET http://localhost:3000/health HTTP/1.1\r\nHost: localhost:3000\r\n",
+		"two paths in the URI":    "POST execute?x://localhost:3000/tasks/task_1/cancel HTTP/1.1\r\nHost: localhost:3000\r\n",
+		"a user in the URI":       "GET @evil.example?x://localhost:3000/health HTTP/1.1\r\nHost: localhost:3000\r\n",
+		"no scheme in the URI":    "GET //localhost:3000/health HTTP/1.1\r\nHost: localhost:3000\r\n",
 		"another host in the URI": "GET http://evil.example/health HTTP/1.1\r\nHost: localhost:3000\r\n",
 	} {
 		conn, err := net.Dial("tcp", listener.Addr().String())

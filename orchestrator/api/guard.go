@@ -19,6 +19,10 @@ func (s *Server) guard(c *fiber.Ctx) error {
 			Message: "a header that decides how the request is read is there twice, or beside one it excludes",
 			Hint:    "send Host, Origin, Content-Type and Content-Length or Transfer-Encoding once each"}
 	}
+	if !plainTarget(c.OriginalURL()) {
+		return problem{Status: fiber.StatusBadRequest, Code: "ambiguous_request",
+			Message: "the address of the request is not a path", Hint: "begin the request's target with one slash, as in GET /tasks HTTP/1.1"}
+	}
 	if !s.origins.KnownHost(c.Get(fiber.HeaderHost)) || !s.origins.KnownHost(string(c.Request().URI().Host())) {
 		return problem{Status: fiber.StatusMisdirectedRequest, Code: "unknown_host",
 			Message: "this server does not answer to that Host", Hint: "use localhost, or add the name to ALLOWED_HOSTS"}
@@ -60,6 +64,13 @@ func ambiguous(c *fiber.Ctx) bool {
 	}
 	twice := slices.ContainsFunc(single, func(name string) bool { return count[name] > 1 })
 	return twice || count["content-length"] > 0 && count["transfer-encoding"] > 0
+}
+
+// plainTarget reports whether a request's target is a path, which all readers find the
+// same route by. In one with a host, such as "execute?x://localhost:3000/tasks", the one
+// that routes it here and the one that passes it on see different paths.
+func plainTarget(target string) bool {
+	return strings.HasPrefix(target, "/") && !strings.HasPrefix(target, "//")
 }
 
 func jsonBody(contentType string) bool {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,6 +54,10 @@ const (
 	dialTime = 2 * time.Second
 	// eraseTime bounds how long another process may take to erase something.
 	eraseTime = time.Minute
+	// maxRefusal bounds what is read of another process's error, in bytes.
+	maxRefusal = 64 << 10
+	// notHere is the code of the error of a process that does not have the session.
+	notHere = "not_here"
 )
 
 // newPeerTransport makes what reaches other processes.
@@ -68,7 +73,7 @@ func (s *Server) admitPeer(c *fiber.Ctx, token string) error {
 	if s.opts.Peers == nil {
 		return unauthorized(c, "no other process may pass requests on to this one")
 	}
-	passed, err := s.opts.PeerTokens.Check(token, auth.Passed{To: s.opts.Peers.Self(), Method: c.Method(), URI: string(c.Request().RequestURI())})
+	passed, err := s.opts.PeerTokens.Check(token, auth.Passed{To: s.opts.Peers.Self(), Method: c.Method(), URI: c.OriginalURL()})
 	if err != nil {
 		// It may be for another process that was here, or for this one before it was cut
 		// off: who passed it on looks again.
@@ -101,7 +106,7 @@ func (s *Server) findPeer(c *fiber.Ctx) error {
 		return err
 	}
 	if _, ok := passedOn(c); ok {
-		return problem{fiber.StatusMisdirectedRequest, "not_here", err.Error(), "look again for the process that has the session"}
+		return problem{fiber.StatusMisdirectedRequest, notHere, err.Error(), "look again for the process that has the session"}
 	}
 	if elsewhere.URL == "" {
 		return problem{fiber.StatusServiceUnavailable, "elsewhere", err.Error(), "set PEER_URL on each airlock process, so that requests can be passed on"}
@@ -230,39 +235,45 @@ func (s *Server) eraseElsewhere(c *fiber.Ctx) (erased bool, err error) {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, eraseTime)
 	defer cancel()
-	uri := string(c.Request().RequestURI())
 	for member, base := range s.opts.Peers.Others() {
 		if base == "" {
 			continue // nobody can ask it
 		}
-		status, err := s.eraseAt(ctx, base, auth.Passed{To: member, Method: fiber.MethodDelete, URI: uri, Host: hostOf(c), Caller: callerOf(c)})
-		switch status {
-		case http.StatusNoContent:
+		status, code, err := s.eraseAt(ctx, base+c.OriginalURL(), auth.Passed{To: member, Host: hostOf(c), Caller: callerOf(c)})
+		switch {
+		case status == http.StatusNoContent:
 			erased = true
-		case http.StatusNotFound, http.StatusMisdirectedRequest: // not with that one
-		case http.StatusConflict:
+		case status == http.StatusNotFound, status == http.StatusMisdirectedRequest && code == notHere: // not with that one
+		case status == http.StatusConflict:
 			return false, orchestrator.ErrWorking
-		default:
-			s.log(c).Warn("another process did not erase what it was asked to", zap.String("peer", member), zap.Int("status", status), zap.Error(err))
+		default: // also one that does not know this process: it erased nothing
+			s.log(c).Warn("another process did not erase what it was asked to", zap.String("peer", member), zap.Int("status", status), zap.String("code", code), zap.Error(err))
 			return false, problem{fiber.StatusServiceUnavailable, "peer_unreachable", "not all processes could erase what they hold", "send the request again in some seconds; look whether each PEER_URL is reachable from the other processes"}
 		}
 	}
 	return erased, nil
 }
 
-func (s *Server) eraseAt(ctx context.Context, base string, passed auth.Passed) (status int, err error) {
+// eraseAt asks the process at an address to erase, and gives its status and the code of
+// its error.
+func (s *Server) eraseAt(ctx context.Context, address string, passed auth.Passed) (status int, code string, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, address, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	passed.Method, passed.URI = r.Method, r.URL.RequestURI()
 	token, err := s.opts.PeerTokens.Sign(passed)
 	if err != nil {
-		return 0, err
-	}
-	r, err := http.NewRequestWithContext(ctx, passed.Method, base+passed.URI, nil)
-	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	r.Header.Set(peerHeader, token)
 	answer, err := s.peerTransport.RoundTrip(r)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return answer.StatusCode, answer.Body.Close()
+	var said struct{ Error struct{ Code string } }
+	if answer.StatusCode != http.StatusNoContent {
+		err = json.NewDecoder(io.LimitReader(answer.Body, maxRefusal)).Decode(&said)
+	}
+	return answer.StatusCode, said.Error.Code, errors.Join(err, answer.Body.Close())
 }

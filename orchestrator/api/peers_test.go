@@ -242,17 +242,39 @@ func TestUserIsErasedInAllProcesses(t *testing.T) {
 	}
 }
 
+// TestNothingIsErasedWhereAProcessDoesNotKnowTheOther looks that nobody is told of an
+// erasure which another process has refused.
+func TestNothingIsErasedWhereAProcessDoesNotKnowTheOther(t *testing.T) {
+	t.Parallel()
+	other, own := &erasing{fakeService: &fakeService{}}, &erasing{fakeService: &fakeService{}}
+	o := front(t, startPeer(t, other))
+	o.Service = own
+	var err error
+	if o.PeerTokens, err = auth.NewPeers(bytes.Repeat([]byte{9}, 32)); err != nil {
+		t.Fatal(err)
+	}
+	for _, address := range []string{"/users/ann", "/sessions/ses_1"} {
+		if status, _, body := startWith(t, o)("DELETE", address, "", "Authorization", "Bearer key"); status != http.StatusServiceUnavailable || code(t, body) != "peer_unreachable" {
+			t.Errorf("%s: %d %s", address, status, body)
+		}
+	}
+	if other.erased.Load() != nil || own.erased.Load() != nil {
+		t.Errorf("erased %v there and %v here", other.erased.Load(), own.erased.Load())
+	}
+}
+
 func TestSessionIsErasedInAllProcesses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		here, there error
 		status      int
 	}{
-		"it is there":       {orchestrator.ErrNotFound, nil, http.StatusNoContent},
-		"it is here":        {nil, orchestrator.ErrNotFound, http.StatusNoContent},
-		"it is nowhere":     {orchestrator.ErrNotFound, orchestrator.ErrNotFound, http.StatusNotFound},
-		"a task runs there": {orchestrator.ErrNotFound, orchestrator.ErrWorking, http.StatusConflict},
-		"there it fails":    {nil, errors.New("cannot"), http.StatusServiceUnavailable},
+		"it is there":        {orchestrator.ErrNotFound, nil, http.StatusNoContent},
+		"it is here":         {nil, orchestrator.ErrNotFound, http.StatusNoContent},
+		"it is nowhere":      {orchestrator.ErrNotFound, orchestrator.ErrNotFound, http.StatusNotFound},
+		"a third one has it": {nil, &orchestrator.ElsewhereError{Member: "c"}, http.StatusNoContent},
+		"a task runs there":  {orchestrator.ErrNotFound, orchestrator.ErrWorking, http.StatusConflict},
+		"there it fails":     {nil, errors.New("cannot"), http.StatusServiceUnavailable},
 	} {
 		o := front(t, startPeer(t, &fakeService{err: c.there}))
 		o.Service = &fakeService{err: c.here}
