@@ -57,7 +57,10 @@ func (s *Service) EraseUser(ctx context.Context, user ident.User) error {
 		errs = append(errs, s.opts.Servers.EraseUser(user))
 	}
 	s.tasks.forgetUser(user)
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return s.noteErased(ctx, owner)
 }
 
 // of lists the user's sessions in memory.

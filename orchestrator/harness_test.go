@@ -104,6 +104,7 @@ func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir stri
 		t.Fatal(err)
 	}
 	var folders *mirror.Mirror
+	var notes Notes
 	sharedDir := ""
 	if members != nil {
 		sharedDir = dir + "/skills-shared"
@@ -111,6 +112,12 @@ func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir stri
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = folders.Close() })
+		erased, err := state.OpenFiles(dir + "/erased")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = erased.Close() })
+		notes = erased
 	}
 	store, err := skills.New(skills.Options{Library: fstest.MapFS{}, UsersDir: dir + "/skills", SharedDir: sharedDir, Mirror: folders})
 	if err != nil {
@@ -130,7 +137,7 @@ func newTestServiceOn(t *testing.T, kept *state.Store, members Members, dir stri
 	}
 	options := Options{
 		Provider: provider, Backends: []sandbox.Backend{fakeBackend{run}}, Bridge: guard, Approvals: approvals, Skills: store, Workspaces: spaces,
-		Vaults: pii.VaultOptions{Detector: detector}, State: State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept, Members: members}, StateKey: make([]byte, 32),
+		Vaults: pii.VaultOptions{Detector: detector}, State: State{Queue: kept.Queue(), Events: kept.Events(), Vaults: kept.Vaults(), Tasks: kept.Tasks(), Kept: kept.Kept(), Eraser: kept, Members: members, Notes: notes}, StateKey: make([]byte, 32),
 		Pseudonym: pseudonym, StubsDir: dir + "/stubs", Limits: limits,
 	}
 	if several, ok := provider.(severalModels); ok {

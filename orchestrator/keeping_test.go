@@ -107,12 +107,21 @@ type ended struct {
 	mu     sync.Mutex // guards all below
 	all    []servers.Caller
 	erased []ident.User
+	// folders are the users, by pseudonym, whose folders were to be erased.
+	folders []string
 }
 
 func (e *ended) EraseUser(u ident.User) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.erased = append(e.erased, u)
+	return nil
+}
+
+func (e *ended) EraseFolders(pseudonym string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.folders = append(e.folders, pseudonym)
 	return nil
 }
 

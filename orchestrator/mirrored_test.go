@@ -11,9 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"airlock/ident"
 	"airlock/orchestrator/llm/llmtest"
+	"airlock/orchestrator/state"
 	"airlock/pii"
 	"airlock/runtime/sandbox"
 )
@@ -307,5 +309,58 @@ func TestWhatIsErasedIsGoneFromTheStoreAndFromOtherProcesses(t *testing.T) {
 	runIn(t, two, "", "write /artifacts/b.txt two")
 	if list, err := one.Artifacts(t.Context(), user); err != nil || len(list) != 1 || list[0].Name != "b.txt" {
 		t.Errorf("afterwards there is %v, %v", list, err)
+	}
+}
+
+// TestUserErasedWhileAProcessWasAwayLeavesNothingInIt has a process end in the midst of a
+// script, so that a file of its user is nowhere else, and start again when the user was
+// erased, and once more when the user has come back.
+func TestUserErasedWhileAProcessWasAwayLeavesNothingInIt(t *testing.T) {
+	t.Parallel()
+	url, all := sharedStore(t)
+	one := sharing(t, url, all.join("one"), llmtest.NewScript(), shell)
+	dir := t.TempDir()
+	start := func(name string) (s *Service, told *ended) {
+		kept, err := state.Open(t.Context(), state.Options{URL: url, Key: make([]byte, state.KeySize)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = &ended{}
+		s = newTestServiceOn(t, kept, all.join(name), dir, told, time.Minute, llmtest.NewScript(), shell)
+		s.opts.Servers = told
+		if err := s.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return s, told
+	}
+	two, _ := start("two")
+	owner := two.opts.Pseudonym.User(user)
+	runIn(t, two, "", "write /workspace/a.txt kept\nwrite /artifacts/a.txt kept\n"+aSkill("mine", "1"))
+	if err := two.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all.die("two")
+	for _, name := range []string{"artifacts/" + owner + "/late.txt", "skills/" + owner + "/late.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("late"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(one.AnnounceErasure(t.Context(), user), one.EraseUser(t.Context(), user)); err != nil {
+		t.Fatal(err)
+	}
+	three, told := start("three")
+	if left := filesWith(t, dir, "late"); len(left) != 0 || !slices.Equal(told.folders, []string{owner}) {
+		t.Errorf("left are %v; the folders of %v were erased", left, told.folders)
+	}
+	if list, err := three.Artifacts(t.Context(), user); err != nil || len(list) != 0 {
+		t.Errorf("there are %v, %v", list, err)
+	}
+	runIn(t, three, "", "write /artifacts/new.txt new")
+	if err := three.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, told = start("four")
+	if left := filesWith(t, dir, "new.txt"); len(left) == 0 || len(told.folders) != 0 {
+		t.Errorf("what came after the erasure is gone, also the folders of %v", told.folders)
 	}
 }

@@ -16,6 +16,9 @@ type SessionServers interface {
 	// EraseUser gives up everything that was kept for one user alone, whose sessions
 	// have ended. It may be called again.
 	EraseUser(ident.User) error
+	// EraseFolders removes the files that were kept for the user of a pseudonym alone,
+	// for whom no server runs.
+	EraseFolders(pseudonym string) error
 	// KnownTools are the caller's tools as far as they are known without starting
 	// a server.
 	KnownTools(context.Context, servers.Caller) []servers.Tool
@@ -33,6 +36,8 @@ type State struct {
 	Eraser Eraser
 	// Members are the processes that share all this; nil for one that has it alone.
 	Members Members
+	// Notes are what this process alone keeps; needed with Members.
+	Notes Notes
 }
 
 // KV keeps the latest value of each name.

@@ -119,6 +119,11 @@ func (p *past) status() Status {
 func (s *Service) Resume(ctx context.Context) error {
 	s.lasting.Store(true)
 	self := s.kept.self()
+	if self != "" {
+		if err := s.forgetErased(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.takeOver(ctx); err != nil {
 		return err
 	}

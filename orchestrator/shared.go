@@ -229,7 +229,7 @@ func (s *Service) watch(self string) {
 		s.tasks.forgetGone()
 		next := sweepEvery
 		if self != "" {
-			if err := s.takeOver(s.ctx); err != nil && s.ctx.Err() == nil {
+			if err := errors.Join(s.forgetErased(s.ctx), s.takeOver(s.ctx)); err != nil && s.ctx.Err() == nil {
 				s.log.Warn("taking over what dead processes left failed; it is tried again in some seconds", zap.Error(err))
 				next = watchAgain
 			}

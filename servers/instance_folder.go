@@ -147,15 +147,17 @@ func (m *Manager) EraseUser(user ident.User) error {
 		}
 	}
 	all.Wait()
-	errs = append(errs, m.removeUser(userPrefix+m.options.Pseudonym.User(user)))
+	errs = append(errs, m.EraseFolders(m.options.Pseudonym.User(user)))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("erase a user at the servers: %w", err)
 	}
 	return nil
 }
 
-// removeUser removes the folder of that name of each server.
-func (m *Manager) removeUser(name string) error {
+// EraseFolders removes what servers kept for the user of a pseudonym alone. None of them
+// may run.
+func (m *Manager) EraseFolders(pseudonym string) error {
+	name := userPrefix + pseudonym
 	root, err := m.openData()
 	if root == nil {
 		return err

@@ -65,6 +65,20 @@ func (c *Config) openMirror(s *system, store *state.Store) (*mirror.Mirror, erro
 	return m, nil
 }
 
+// openNotes opens what this process notes for itself of what several do together, nil
+// where no other process uses the store.
+func (c *Config) openNotes(s *system) (orchestrator.Notes, error) {
+	if c.NATSURL == "" {
+		return nil, nil
+	}
+	files, err := state.OpenFiles(filepath.Join(c.DataDir, "erased"))
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, files.Close)
+	return files, nil
+}
+
 // asidePrefix begins the names of stores that go with their command.
 const asidePrefix = "aside-"
 
@@ -86,8 +100,8 @@ func closerOf(store *state.Store) func() error {
 	return store.Close
 }
 
-func stateOf(s *state.Store, members *state.Members) orchestrator.State {
-	kept := orchestrator.State{Queue: s.Queue(), Events: s.Events(), Vaults: s.Vaults(), Tasks: s.Tasks(), Kept: s.Kept(), Eraser: s}
+func stateOf(s *state.Store, members *state.Members, notes orchestrator.Notes) orchestrator.State {
+	kept := orchestrator.State{Queue: s.Queue(), Events: s.Events(), Vaults: s.Vaults(), Tasks: s.Tasks(), Kept: s.Kept(), Eraser: s, Notes: notes}
 	if members != nil {
 		kept.Members = members
 	}

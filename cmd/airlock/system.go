@@ -160,13 +160,17 @@ func (c *Config) openService(s *system, guard *bridge.Bridge, approvals *orchest
 	if err != nil {
 		return err
 	}
+	notes, err := c.openNotes(s)
+	if err != nil {
+		return err
+	}
 	tracer, err := c.openTraces(s, log)
 	if err != nil {
 		return err
 	}
 	s.service, err = orchestrator.New(orchestrator.Options{
 		Provider: provider, Models: models, Fallback: fallback, Backends: backends, Bridge: guard, Approvals: approvals, Skills: kept.skills, Workspaces: kept.workspaces,
-		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: stateOf(kept.state, s.members), StateKey: k.state,
+		Vaults: pii.VaultOptions{Detector: detector, Mode: c.piiMode()}, State: stateOf(kept.state, s.members, notes), StateKey: k.state,
 		Pseudonym: k.pseudonym, Servers: s.manager, StubsDir: filepath.Join(c.DataDir, "stubs"), Limits: c.limits(), ArtifactAge: time.Duration(c.ArtifactRetentionDays) * 24 * time.Hour, Observer: s.metrics, Tracer: tracer, Log: log,
 	})
 	if err != nil {

@@ -131,6 +131,7 @@ func (f *fakeService) DeleteArtifact(_ context.Context, _ ident.User, name strin
 	f.deleted = name
 	return f.err
 }
+func (f *fakeService) AnnounceErasure(context.Context, ident.User) error             { return f.err }
 func (f *fakeService) EraseUser(context.Context, ident.User) error                   { return f.err }
 func (f *fakeService) EraseSession(context.Context, ident.User, ident.Session) error { return f.err }
 func (f *fakeService) Languages() []sandbox.Language                                 { return []sandbox.Language{sandbox.JavaScript} }

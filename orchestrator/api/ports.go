@@ -25,6 +25,8 @@ type Service interface {
 	Tool(context.Context, ident.User, string) (pii.Tokenized, *pii.Vault, error)
 	Rename(ident.User, ident.Session, pii.Raw) error
 	SkillService
+	// AnnounceErasure comes before EraseUser in the process that is asked first.
+	AnnounceErasure(context.Context, ident.User) error
 	EraseUser(context.Context, ident.User) error
 	EraseSession(context.Context, ident.User, ident.Session) error
 	Artifacts(context.Context, ident.User) ([]workspace.Artifact, error)

@@ -53,6 +53,11 @@ func (s *Server) eraseUser(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	if _, ok := passedOn(c); !ok {
+		if err := s.opts.Service.AnnounceErasure(s.ctx, user); err != nil {
+			return err
+		}
+	}
 	if _, err := s.eraseElsewhere(c); err != nil {
 		return err
 	}
