@@ -45,23 +45,15 @@ func (c *Config) eraseHere(ctx context.Context, user ident.User, std streams) er
 	if cl.system.aside {
 		err = errors.New("another airlock process has the store of DATA_DIR and takes no commands; end it first, or ask a server by DELETE /users/:userId")
 	} else {
-		err = cl.system.eraseUser(ctx, user)
+		err = cl.system.api.EraseUser(ctx, user)
 	}
 	return errors.Join(err, cl.system.Close())
-}
-
-// eraseUser erases a user in this process, and tells those that cannot be asked now.
-func (s *system) eraseUser(ctx context.Context, user ident.User) error {
-	if err := s.service.AnnounceErasure(ctx, user); err != nil {
-		return err
-	}
-	return s.service.EraseUser(ctx, user)
 }
 
 // eraseFor erases a user for another process.
 func (s *system) eraseFor(ctx context.Context, user ident.User, conn net.Conn) error {
 	var answer controlAnswer
-	if err := s.eraseUser(ctx, user); err != nil {
+	if err := s.api.EraseUser(ctx, user); err != nil {
 		answer.Error = err.Error()
 	}
 	return json.NewEncoder(conn).Encode(answer)

@@ -233,13 +233,18 @@ func (s *Server) eraseElsewhere(c *fiber.Ctx) (erased bool, err error) {
 	if _, ok := passedOn(c); ok || s.opts.Peers == nil {
 		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, eraseTime)
+	return s.eraseAtOthers(s.ctx, s.log(c), c.OriginalURL(), hostOf(c), callerOf(c))
+}
+
+// eraseAtOthers is eraseElsewhere for what a caller names by a URI.
+func (s *Server) eraseAtOthers(ctx context.Context, log *zap.Logger, uri, host string, caller auth.Caller) (erased bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, eraseTime)
 	defer cancel()
 	for member, base := range s.opts.Peers.Others() {
 		if base == "" {
 			continue // nobody can ask it
 		}
-		status, code, err := s.eraseAt(ctx, base+c.OriginalURL(), auth.Passed{To: member, Host: hostOf(c), Caller: callerOf(c)})
+		status, code, err := s.eraseAt(ctx, base+uri, auth.Passed{To: member, Host: host, Caller: caller})
 		switch {
 		case status == http.StatusNoContent:
 			erased = true
@@ -247,7 +252,7 @@ func (s *Server) eraseElsewhere(c *fiber.Ctx) (erased bool, err error) {
 		case status == http.StatusConflict:
 			return false, orchestrator.ErrWorking
 		default: // also one that does not know this process: it erased nothing
-			s.log(c).Warn("another process did not erase what it was asked to", zap.String("peer", member), zap.Int("status", status), zap.String("code", code), zap.Error(err))
+			log.Warn("another process did not erase what it was asked to", zap.String("peer", member), zap.Int("status", status), zap.String("code", code), zap.Error(err))
 			return false, problem{fiber.StatusServiceUnavailable, "peer_unreachable", "not all processes could erase what they hold", "send the request again in some seconds; look whether each PEER_URL is reachable from the other processes"}
 		}
 	}

@@ -236,7 +236,18 @@ func TestUserIsErasedInAllProcesses(t *testing.T) {
 	if status, _, body := startWith(t, o)("DELETE", "/users/ann", "", "Authorization", "Bearer key"); status != http.StatusNoContent || other.erased.Load() != "ann" {
 		t.Errorf("%d %s, the other one erased %v", status, body, other.erased.Load())
 	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Shutdown(context.Background()) }()
+	if err := s.EraseUser(t.Context(), "bob@example.org"); err != nil || other.erased.Load() != "bob@example.org" {
+		t.Errorf("without a request: %v, the other one erased %v", err, other.erased.Load())
+	}
 	other.err = errors.New("cannot")
+	if err := s.EraseUser(t.Context(), "bob@example.org"); err == nil || !strings.Contains(err.Error(), "PEER_URL") {
+		t.Errorf("where the other one fails, without a request: %v", err)
+	}
 	if status, _, body := startWith(t, o)("DELETE", "/users/ann", "", "Authorization", "Bearer key"); status != http.StatusServiceUnavailable || code(t, body) != "peer_unreachable" {
 		t.Errorf("where the other one fails: %d %s", status, body)
 	}
