@@ -21,8 +21,9 @@ type keyring struct {
 	area   *area
 	master cipher.AEAD
 
-	mu     sync.Mutex // guards opened
-	opened map[string]cipher.AEAD
+	mu        sync.Mutex // guards all below
+	opened    map[string]cipher.AEAD
+	forgotten uint64 // how often keys were forgotten
 }
 
 // maxOpened bounds the keys that are held ready.
@@ -61,6 +62,7 @@ func (k *keyring) listen(conn *nats.Conn) error {
 func (k *keyring) forget(owner string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.forgotten++
 	if owner == "" {
 		clear(k.opened)
 	}
@@ -109,7 +111,7 @@ func (k *keyring) make(ctx context.Context, owner string) error {
 // known gives the key of an owner for whom there is one.
 func (k *keyring) known(ctx context.Context, owner string) (cipher.AEAD, error) {
 	k.mu.Lock()
-	aead := k.opened[owner]
+	aead, forgotten := k.opened[owner], k.forgotten
 	k.mu.Unlock()
 	if aead != nil {
 		return aead, nil
@@ -126,13 +128,22 @@ func (k *keyring) known(ctx context.Context, owner string) (cipher.AEAD, error) 
 	if aead, err = newAEAD(key); err != nil {
 		return nil, err
 	}
+	k.remember(owner, aead, forgotten)
+	return aead, nil
+}
+
+// remember holds a key ready that was read when so many had been forgotten. If more were
+// since, it may be a destroyed one.
+func (k *keyring) remember(owner string, aead cipher.AEAD, forgotten uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.forgotten != forgotten {
+		return
+	}
 	if len(k.opened) >= maxOpened {
 		clear(k.opened)
 	}
 	k.opened[owner] = aead
-	return aead, nil
 }
 
 // destroy overwrites the owner's key on the disk.

@@ -287,6 +287,27 @@ func TestAProcessWritesWithNoKeyThatAnotherHasDestroyed(t *testing.T) {
 	}
 }
 
+// TestAKeyThatWasDestroyedWhileItWasReadIsNotHeld reads a key, hears that another process
+// has destroyed it, and only then comes to hold it ready.
+func TestAKeyThatWasDestroyedWhileItWasReadIsNotHeld(t *testing.T) {
+	t.Parallel()
+	k := newKeyring()
+	aead, err := newAEAD(testKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := k.forgotten
+	k.forget("ann")
+	k.remember("ann", aead, before)
+	if k.opened["ann"] != nil {
+		t.Error("a key that may be destroyed is held ready")
+	}
+	k.remember("ann", aead, k.forgotten)
+	if k.opened["ann"] == nil {
+		t.Error("a key that was read since is not held ready")
+	}
+}
+
 func TestErasedOwnerIsGone(t *testing.T) {
 	everyKind(t, func(t *testing.T, o Options) {
 		s, ctx := open(t, o), t.Context()
