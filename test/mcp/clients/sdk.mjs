@@ -20,6 +20,13 @@ const updated = new Promise((resolve) => {
 });
 client.setRequestHandler(ElicitRequestSchema, (r) => { got.asked.push(r.params.message); return { action: 'accept', content: {} }; });
 await client.connect(transport);
+// The client forgets who follows a call as soon as it reads the answer, before it has
+// passed on what came in the same piece. So what comes is noted here.
+const take = transport.onmessage;
+transport.onmessage = (message, ...more) => {
+  if (message.method === 'notifications/progress') got.progress.push(message.params.message);
+  take(message, ...more);
+};
 
 const run = (code, options) => client.callTool({ name: 'execute_code', arguments: { code } }, undefined, options);
 const long = { timeout: 60_000 };
@@ -28,7 +35,7 @@ await client.setLoggingLevel('info');
 got.called = await run(`
   for (let i = 0; i < 20; i++) { console.log("step " + i); await utils.sleep(1) }
   await fs.writeFile("/artifacts/mails.csv", (await callMCPTool("database__query", {query: "SELECT email FROM customers LIMIT 3"})).map((r) => r.email).join("\\n"));
-  return "done"`, { ...long, onprogress: (p) => got.progress.push(p.message) });
+  return "done"`, { ...long, onprogress: () => {} });
 
 const stop = new AbortController();
 const endless = run('console.log("on the way"); for (;;) await utils.sleep(5)', { ...long, signal: stop.signal, onprogress: (p) => { if (p.message.includes('on the way')) stop.abort('enough'); } });
