@@ -36,6 +36,8 @@ func CheckName(name string) error {
 		return refuse(fs.ErrInvalid, "the path is not UTF-8")
 	case strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f }):
 		return refuse(fs.ErrInvalid, "the path holds a control character; remove it")
+	case strings.ContainsFunc(name, turnsText):
+		return refuse(fs.ErrInvalid, "the path holds a character that turns the direction of text; remove it")
 	case depth(name) > maxDepth:
 		return refuse(fs.ErrInvalid, "the path is more than 64 folders deep; use fewer")
 	case strings.Contains(name, `\`):
@@ -45,6 +47,10 @@ func CheckName(name string) error {
 	}
 	return checkElements(name)
 }
+
+// turnsText reports the characters that embed, override or isolate the direction of text
+// (Unicode's Bidi_Control without the marks): by them a program can look like a picture.
+func turnsText(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
 func depth(name string) int { return strings.Count(name, "/") + 1 }
 
